@@ -8,6 +8,7 @@
 #include "kernels/depth_mix.h"
 #include "kernels/dropout.h"
 #include "kernels/sinkhorn.h"
+#include "kernels/streams.h"
 #include "kernels/transformer.h"
 
 #include <string>
@@ -44,9 +45,12 @@ struct CudaKernels {
     Status (*sinkhornForward)(const SinkhornForward& sinkhorn, void* stream);
     Status (*sinkhornBackward)(const SinkhornBackward& sinkhorn, void* stream);
     Status (*dropout)(const Dropout& dropout, void* stream);
+    Status (*streamsForward)(const StreamsForward& streams, void* stream);
+    Status (*streamsBackward)(const StreamsBackward& streams, void* stream);
+    std::size_t (*streamsBackwardWorkspace)(const StreamsBackward& streams);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 5;
+inline constexpr std::int32_t kCudaKernelsVersion = 6;
 
 /// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
 /// version, or needs a CUDA runtime that is not installed; `why` then says which.

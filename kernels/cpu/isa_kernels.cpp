@@ -17,7 +17,9 @@ const IsaTable& table()
                                         swigluForward,
                                         swigluBackward,
                                         rotary,
-                                        dropout};
+                                        dropout,
+                                        streamsForward,
+                                        streamsBackward};
     return kTable;
 }
 

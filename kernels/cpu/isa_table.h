@@ -4,6 +4,7 @@
 #include "kernels/cpu/parallel.h"
 #include "kernels/depth_mix.h"
 #include "kernels/dropout.h"
+#include "kernels/streams.h"
 #include "kernels/transformer.h"
 
 namespace residua::kernels {
@@ -32,6 +33,9 @@ struct IsaTable {
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
     void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end);  ///< over (batch, time)
     void (*dropout)(const Dropout& dropout, std::int64_t begin, std::int64_t end); ///< over (example, group)
+    void (*streamsForward)(const StreamsForward& streams, std::int64_t begin, std::int64_t end);
+    /// Processes one chunk of tokens; rowsPartial is the chunk's gradient of the rows in the workspace, or null.
+    void (*streamsBackward)(const StreamsBackward& streams, std::int64_t begin, std::int64_t end, void* rowsPartial);
 };
 
 /// Returns the table of the widest instruction set that this processor has, limited by the environment variable
@@ -54,5 +58,7 @@ void swigluForward(const SwigluForward& swiglu, std::int64_t begin, std::int64_t
 void swigluBackward(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
 void rotary(const Rotary& rotation, std::int64_t begin, std::int64_t end);
 void dropout(const Dropout& dropout, std::int64_t begin, std::int64_t end);
+void streamsForward(const StreamsForward& streams, std::int64_t begin, std::int64_t end);
+void streamsBackward(const StreamsBackward& streams, std::int64_t begin, std::int64_t end, void* rowsPartial);
 
 } // namespace residua::kernels::RESIDUA_ISA

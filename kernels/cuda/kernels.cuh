@@ -21,5 +21,8 @@ Status dropout(const Dropout& dropout, void* stream);
 Status adamw(const AdamW& adamw, void* stream);
 Status sinkhornForward(const SinkhornForward& sinkhorn, void* stream);
 Status sinkhornBackward(const SinkhornBackward& sinkhorn, void* stream);
+Status streamsForward(const StreamsForward& streams, void* stream);
+Status streamsBackward(const StreamsBackward& streams, void* stream);
+std::size_t streamsBackwardWorkspace(const StreamsBackward& streams);
 
 } // namespace residua::kernels::cuda

@@ -105,6 +105,9 @@ extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKe
                                            cuda::adamw,
                                            cuda::sinkhornForward,
                                            cuda::sinkhornBackward,
-                                           cuda::dropout};
+                                           cuda::dropout,
+                                           cuda::streamsForward,
+                                           cuda::streamsBackward,
+                                           cuda::streamsBackwardWorkspace};
     return &kTable;
 }

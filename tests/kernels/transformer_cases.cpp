@@ -428,6 +428,9 @@ TransformerKernels cpuTransformerKernels()
     kernels.rotary = [](const auto& rotary) { return kernels::rotary(rotary); };
     kernels.crossEntropy = [](const auto& entropy) { return kernels::crossEntropy(entropy); };
     kernels.dropout = [](const auto& dropout) { return kernels::dropout(dropout); };
+    kernels.streamsForward = [](const auto& streams) { return kernels::streamsForward(streams); };
+    kernels.streamsBackward = [](const auto& streams) { return kernels::streamsBackward(streams); };
+    kernels.streamsBackwardWorkspace = [](const auto& streams) { return kernels::streamsBackwardWorkspace(streams); };
     return kernels;
 }
 
@@ -461,6 +464,13 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
     kernels.sinkhornBackward = [&table, checked](const auto& sinkhorn) {
         return checked(table.sinkhornBackward(sinkhorn, nullptr));
     };
+    kernels.streamsForward = [&table, checked](const auto& streams) {
+        return checked(table.streamsForward(streams, nullptr));
+    };
+    kernels.streamsBackward = [&table, checked](const auto& streams) {
+        return checked(table.streamsBackward(streams, nullptr));
+    };
+    kernels.streamsBackwardWorkspace = table.streamsBackwardWorkspace;
     return kernels;
 }
 

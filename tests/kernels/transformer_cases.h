@@ -49,6 +49,9 @@ struct TransformerKernels {
     std::function<kernels::Status(const kernels::AdamW&)> adamw;                       ///< CUDA only
     std::function<kernels::Status(const kernels::SinkhornForward&)> sinkhornForward;   ///< CUDA only
     std::function<kernels::Status(const kernels::SinkhornBackward&)> sinkhornBackward; ///< CUDA only
+    std::function<kernels::Status(const kernels::StreamsForward&)> streamsForward;
+    std::function<kernels::Status(const kernels::StreamsBackward&)> streamsBackward;
+    std::function<std::size_t(const kernels::StreamsBackward&)> streamsBackwardWorkspace;
     bool allNorms = false; ///< has LayerNorm, and norms from float32 to bfloat16
 };
 
@@ -65,6 +68,7 @@ struct TransformerKernels {
 [[nodiscard]] std::string checkAdamW(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkDropout(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkSinkhorn(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkStreams(const TransformerKernels& kernels);
 
 /// Empty, or the result of RMSNorm's backward or of the cross entropy that another run gives other bits.
 [[nodiscard]] std::string checkRepeats(const TransformerKernels& kernels);

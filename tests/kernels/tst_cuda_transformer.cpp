@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The CUDA kernels of the transformer block, of AdamW and of Sinkhorn, on aligned and on unaligned memory. Skipped
-// without a device.
+// The CUDA kernels of the transformer block, of AdamW, of Sinkhorn and of parallel streams, on aligned and on unaligned
+// memory. Skipped without a device.
 //   RESIDUA_KERNELS=FILE  the library to test, in place of the one that was built with this program
 #include "tests/kernels/cuda_backend.h"
 #include "tests/kernels/transformer_cases.h"
@@ -29,6 +29,8 @@ private slots:
     void adamw() { compare(checkAdamW); }
     void sinkhorn_data() { alignments(); }
     void sinkhorn() { compare(checkSinkhorn); }
+    void streams_data() { alignments(); }
+    void streams() { compare(checkStreams); }
     void repeatsToTheBit_data() { alignments(); }
     void repeatsToTheBit() { compare(checkRepeats); }
 

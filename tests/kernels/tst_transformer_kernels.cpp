@@ -218,6 +218,7 @@ void TransformerKernelsTest::caseTables_data()
     QTest::newRow("dropout") << Check(checkDropout);
     QTest::newRow("rotary") << Check(checkRotary);
     QTest::newRow("crossEntropy") << Check(checkCrossEntropy);
+    QTest::newRow("streams") << Check(checkStreams);
     QTest::newRow("repeats") << Check(checkRepeats);
 }
 
