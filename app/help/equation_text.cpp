@@ -125,8 +125,8 @@ private:
     {
         const QChar base = at(m_at - 1);
         const auto isName = [&](qsizetype i) { return isPlain(at(i)) || at(i) == QLatin1Char('_'); };
-        if (at(m_at) == QLatin1Char('^') && at(m_at + 1) == QLatin1Char('(')) {
-            return isPlain(base); // a power of a name
+        if (at(m_at) == QLatin1Char('^') && at(m_at + 1) == QLatin1Char('(') && isPlain(base)) {
+            return true; // a power of a name
         }
         if (base.isLetter()) {
             return !isName(m_at - 2);
@@ -141,7 +141,8 @@ private:
     [[nodiscard]] qsizetype endOfIndex(qsizetype from) const
     {
         qsizetype end = from + (at(from) == QChar(u'−') ? 1 : 0);
-        while (isPlain(at(end)) || (at(end) == QLatin1Char('\'') && end > from)) {
+        while (isPlain(at(end)) || QStringView(u"¼½¾").contains(at(end)) ||
+               (at(end) == QLatin1Char('\'') && end > from)) {
             ++end;
         }
         return end;
@@ -200,7 +201,7 @@ private:
             return false;
         }
         const qsizetype end = sumEnd(m_line, m_at);
-        QString lower = between(m_at + 2, end);
+        QString lower = end > m_at + 1 ? between(m_at + 2, end) : QString();
         if (lower.startsWith(QLatin1Char('{'))) {
             lower = lower.mid(1, lower.size() - 2);
         }

@@ -414,6 +414,7 @@ private slots:
         row("√(1 − ρ²), √h(ρ), O / √(a/heads) · V", "√<1 − ρ²>, √<h(ρ)>, <O|√(a/heads)> · V");
         row("here: RUN/run.json, batch/N", "here: RUN/run.json, <batch|N>");
         row("t / base^(2i/in), a^−m", "<t|base^(2i/in)>, a −m ");
+        row("(a + t)^(−1/m), (8N)^−¼", "(a + t) −1/m , (8N) −¼ ");
         row("(1, …, 0) in R", "(1, …, 0) in R");
     }
 
