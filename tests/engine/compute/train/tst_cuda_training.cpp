@@ -86,6 +86,11 @@ const Course kCourses[] = {
     {"plain", OnCpu::Close, [](Project&) {}},
     {"dca", OnCpu::Close, [](Project& project) { project = wired("dca"); }},
     {"dca, bf16", OnCpu::Roughly, [](Project& project) { project = wired("dca", Precision::Bf16); }},
+    {"dca, bf16, entries too", OnCpu::Roughly,
+     [](Project& project) {
+         project = wired("dca", Precision::Bf16);
+         project.training.entryPrecision = projects::EntryPrecision::Branch;
+     }},
     {"raptr", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr 2-3-4"); }},
     {"raptr, long stages", OnCpu::Other, [](Project& project) { longStages(project, "raptr 3-4"); }, kLongCourseSteps},
     {"raptr, long stages, dca, bf16", OnCpu::Other,
