@@ -87,8 +87,9 @@ clocks_since() {
       END { if (NR) printf "clock %d MHz (%d to %d), %.0f W on average\n", clock[int((NR + 1) / 2)], clock[1], clock[NR], sum / NR }'
 }
 
-# True if the output says that there is no GPU: tests that were skipped, a program that found no driver or device.
-needs_gpu() { grep -qiE 'no (usable )?(cuda device|gpu|nvidia)|libcuda\.so\.1|cuda is not available|sees no GPU|^SKIP' "$1"; }
+# True if the output says that there is no GPU: tests that were skipped, a program that found no driver or device, a tool
+# that comes with CUDA and is not installed.
+needs_gpu() { grep -qiE 'no (usable )?(cuda device|gpu|nvidia)|libcuda\.so\.1|cuda is not available|sees no GPU|^SKIP|(compute-sanitizer|ncu): command not found' "$1"; }
 
 preflight() {
   uname -r

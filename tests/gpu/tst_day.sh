@@ -51,6 +51,7 @@ state_of kernels OK
 begin without_gpu
 bin="$dir/bin"
 stub nvidia-smi <<<'exit 9'
+stub compute-sanitizer <<<'echo "bash: line 1: compute-sanitizer: command not found"; exit 127'
 bin="$bundle/bin"
 stub bench_depth_mix <<<'echo "no NVIDIA driver"; exit 2'
 stub engine_training <<<'echo "SKIP   : TestCudaTraining::trains() no NVIDIA driver"'
@@ -58,8 +59,9 @@ stub kernels_tst_cuda_depth_mix <<<'exit 1'
 day 60 mixing training
 state_of mixing SKIP
 state_of training SKIP
-day 60 kernels
+day 60 kernels racecheck
 state_of kernels BAD
+state_of racecheck SKIP
 
 # A failed correctness stops the speed of the same call and of a later one.
 begin stops
