@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/fetch_commands.h"
 
-#include "app/document/document_session.h"
-#include "app/engine/background.h"
-#include "app/engine/engine_bridge.h"
 #include "app/look/format.h"
 #include "app/runs/runs_panel.h"
 #include "app/workspace/workspace.h"
@@ -58,6 +55,11 @@ void FetchCommands::need(const std::string& run, std::int64_t step, const Next& 
             open(*std::move(source), next);
             m_dialog->choose(step);
         });
+}
+
+QString FetchCommands::notFetched(std::int64_t step)
+{
+    return tr("The checkpoint of step %1 was not fetched.").arg(formatWhole(step));
 }
 
 void FetchCommands::open(GoOnSource source, Next next)

@@ -60,8 +60,6 @@ private:
     void askWhatIf();
     void ask(const std::string& run, KnockoutRequest start);
     void open(Measurable run, const KnockoutRequest& start);
-    void measure(KnockoutRequest request);
-    void begin(const KnockoutRequest& request);
     void take(const KnockoutRequest& request, const engine::KnockoutReady& ready);
     void askWeakest();
     void selectWeakest(const std::string& run, projects::WeakBy by, std::int64_t count);
@@ -208,18 +206,8 @@ void KnockoutCommands::ask(const std::string& run, KnockoutRequest start)
         refuse(tr("A knock-out of %1 is being measured: wait for it, or cancel it.").arg(m_dialog->runName()));
         return;
     }
-    inBackground(
-        this, [run] { return readMeasurable(run); },
-        [this, start = std::move(start), project = m_session.directory()](Result<Measurable> read) {
-            if (project != m_session.directory()) {
-                return; // another project has been opened meanwhile
-            }
-            if (read) {
-                open(std::move(*read), start);
-            } else {
-                refuse(QString::fromStdString(read.error().text()));
-            }
-        });
+    m_fetch.read([run] { return readMeasurable(run); },
+                 [this, start = std::move(start)](Measurable read) { open(std::move(read), start); });
 }
 
 void KnockoutCommands::open(Measurable run, const KnockoutRequest& start)
@@ -228,7 +216,10 @@ void KnockoutCommands::open(Measurable run, const KnockoutRequest& start)
         m_dialog->close();
     }
     m_dialog = new KnockoutDialog(std::move(run.source), std::move(run.kept), start, m_window);
-    connect(m_dialog, &KnockoutDialog::chosen, this, &KnockoutCommands::measure);
+    connect(m_dialog, &KnockoutDialog::chosen, this, [this](const KnockoutRequest& request) {
+        m_fetch.carryOut(request, m_dialog.data(), m_tag,
+                         [this, request](const engine::KnockoutReady& ready) { take(request, ready); });
+    });
     connect(m_dialog, &KnockoutDialog::found, this, [this](const KeptEffects& kept) {
         if (m_dialog && m_dialog->run() == m_effects.run()) {
             show(kept);
@@ -239,44 +230,9 @@ void KnockoutCommands::open(Measurable run, const KnockoutRequest& start)
     m_dialog->start();
 }
 
-/// Fetches the checkpoint first if it is on another machine only.
-void KnockoutCommands::measure(KnockoutRequest request)
-{
-    request.of.projectDirectory = m_session.directory();
-    const std::int64_t step = request.of.step.value_or(0);
-    m_fetch.need(request.of.runDirectory.string(), step, [this, request, step, dialog = m_dialog](bool here) {
-        if (!dialog || !dialog->isVisible()) {
-            return; // it was closed meanwhile
-        }
-        if (here) {
-            begin(request);
-        } else {
-            dialog->refuse(tr("The checkpoint of step %1 was not fetched.").arg(formatWhole(step)));
-        }
-    });
-}
-
-void KnockoutCommands::begin(const KnockoutRequest& request)
-{
-    m_tag = m_engine.ask(
-        request, this, [this, request](const engine::KnockoutReady& ready) { take(request, ready); },
-        [this, dialog = m_dialog](const engine::QueryFailed& failed) {
-            m_tag = {};
-            if (dialog && dialog->isVisible()) {
-                dialog->refuse(QString::fromStdString(failed.error.text()));
-            }
-        },
-        [dialog = m_dialog](const engine::QueryProgress& progress) {
-            if (dialog && progress.share >= 0) {
-                dialog->setShare(progress.share);
-            }
-        });
-}
-
 /// Shows the answer beside the weights of its run, or in the dialog if it is about chosen parts.
 void KnockoutCommands::take(const KnockoutRequest& request, const engine::KnockoutReady& ready)
 {
-    m_tag = {};
     if (!m_dialog || !m_dialog->isVisible()) {
         readFront(); // it was cancelled when the engine had the answer already, which the run keeps
         return;

@@ -50,7 +50,6 @@ private:
     void closeDialogs();
     void carryOut(GoOnRequest request);
     void askToExport(const std::string& run);
-    void exportNetwork(const engine::ExportRequest& request);
     void tellExport(ExportDialog* dialog, const engine::ExportReady& ready);
     void askWhereToStop(const std::string& run);
     void stop(const std::string& run, std::int64_t step);
@@ -72,11 +71,6 @@ Result<projects::Project> projectOf(const std::string& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     return reader ? reader->project() : reader.error();
-}
-
-QString notFetched(std::int64_t step)
-{
-    return RunCommands::tr("The checkpoint of step %1 was not fetched.").arg(formatWhole(step));
 }
 
 } // namespace
@@ -140,46 +134,22 @@ void RunCommands::connectSamples()
 
 void RunCommands::askToExport(const std::string& run)
 {
-    inBackground(
-        this, [run] { return readGoOnSource(run); },
-        [this, run, project = m_session.directory()](Result<GoOnSource> source) {
-            if (project != m_session.directory()) {
-                return; // another project has been opened meanwhile
-            }
-            if (!source) {
-                refuse(QString::fromStdString(source.error().text()));
-                return;
-            }
-            if (m_exportDialog) {
-                m_exportDialog->close();
-            }
-            const auto proposal = project / std::filesystem::path(run).filename();
-            m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
-            connect(m_exportDialog, &ExportDialog::chosen, this, [this, project](engine::ExportRequest request) {
-                request.of.projectDirectory = project;
-                exportNetwork(request);
-            });
-            connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
-            m_exportDialog->show();
-        });
-}
-
-void RunCommands::exportNetwork(const engine::ExportRequest& request)
-{
-    m_fetch.need(request.of.runDirectory.string(), request.of.step.value_or(0),
-                 [this, request, dialog = m_exportDialog](bool here) {
-                     if (dialog && here) {
-                         m_export = m_engine.ask(
-                             request, this,
-                             [this, dialog](const engine::ExportReady& ready) { tellExport(dialog, ready); },
-                             [dialog](const engine::QueryFailed& failed) {
-                                 if (dialog && dialog->isVisible()) {
-                                     dialog->refuse(QString::fromStdString(failed.error.text()));
-                                 }
-                             });
-                     } else if (dialog) {
-                         dialog->refuse(notFetched(request.of.step.value_or(0)));
+    m_fetch.read([run] { return readGoOnSource(run); },
+                 [this, run](GoOnSource source) {
+                     if (m_exportDialog) {
+                         m_exportDialog->close();
                      }
+                     const auto proposal = m_session.directory() / std::filesystem::path(run).filename();
+                     m_exportDialog = new ExportDialog(std::move(source), proposal, m_window);
+                     connect(m_exportDialog, &ExportDialog::chosen, this, [this](const engine::ExportRequest& request) {
+                         m_fetch.carryOut(request, m_exportDialog.data(), m_export,
+                                          [this, dialog = m_exportDialog](const engine::ExportReady& ready) {
+                                              tellExport(dialog, ready);
+                                          });
+                     });
+                     connect(m_exportDialog, &QDialog::rejected, this,
+                             [this] { m_engine.giveUp(std::exchange(m_export, {})); });
+                     m_exportDialog->show();
                  });
 }
 
@@ -280,20 +250,14 @@ void RunCommands::askWithoutSelection()
 
 void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& start)
 {
-    inBackground(
-        this, [run] { return readGoOnSource(run); },
-        [this, kind, start, project = m_session.directory()](Result<GoOnSource> source) {
-            if (project != m_session.directory()) {
-                return; // another project has been opened meanwhile
-            }
-            if (source && start.asDocument) {
-                openWired(std::move(*source));
-            } else if (source) {
-                open(kind, std::move(*source), start);
-            } else {
-                refuse(QString::fromStdString(source.error().text()));
-            }
-        });
+    m_fetch.read([run] { return readGoOnSource(run); },
+                 [this, kind, start](GoOnSource source) {
+                     if (start.asDocument) {
+                         openWired(std::move(source));
+                     } else {
+                         open(kind, std::move(source), start);
+                     }
+                 });
 }
 
 void RunCommands::openWired(GoOnSource source)
@@ -361,7 +325,7 @@ void RunCommands::carryOut(GoOnRequest request)
             return; // it was closed meanwhile
         }
         if (!here) {
-            dialog->refuse(notFetched(step));
+            dialog->refuse(FetchCommands::notFetched(step));
             return;
         }
         // A retrofit's or factors' dialog stays open, because the request may fail.
