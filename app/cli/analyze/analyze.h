@@ -3,10 +3,39 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/terminal/console.h"
+#include "projects/base/text.h"
 
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <string>
 #include <vector>
 
 namespace residua::cli {
+
+/// Returns a number as a cell of a table; "-" if it is unknown.
+[[nodiscard]] inline std::string cellOf(double value, int digits = 4)
+{
+    return std::isnan(value) ? "-" : numberText(value, digits);
+}
+/// Reports the memory of kept values from which the passes of a knock-out or an intervention started.
+template <class Ready>
+void tellKept(const Ready& ready, const Console& console)
+{
+    if (ready.borderBytes > 0) {
+        console.line("the passes started from kept values of " + bytesText(static_cast<double>(ready.borderBytes)));
+    }
+}
+/// Returns the JSON that knock-outs and interventions have in common.
+template <class Ready>
+[[nodiscard]] nlohmann::json measuredJson(const Ready& ready)
+{
+    return {{"step", ready.step},
+            {"batches", ready.batches},
+            {"loss", ready.loss},
+            {"keptBytes", ready.borderBytes},
+            {"notes", ready.notes}};
+}
 
 /// `analyze gap`: the distance of each factored weight's layer from the full one's function, by method, for a project's
 /// initial weights or a run's learned weights.

@@ -109,25 +109,18 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
         cells.insert(cells.end(), more.begin(), more.begin() + (!hasClasses ? 0 : derived == nullptr ? 2 : 3));
     };
     addCells(rows.front(), {"perplexity %", "KL", derived == nullptr ? "" : derived});
-    const auto shown = [](double value) { return std::isnan(value) ? "-" : numberText(value, 4); };
     for (const InterventionRow& row : ready.rows) {
-        rows.push_back({row.name, routingOf(row), shown(row.rise), shown(row.error)});
-        addCells(rows.back(), {shown(perplexityChange(row)),
-                               row.divergence > ready.noise ? shown(row.divergence) : "noise", shown(row.derived)});
+        rows.push_back({row.name, routingOf(row), cellOf(row.rise), cellOf(row.error)});
+        addCells(rows.back(), {cellOf(perplexityChange(row)),
+                               row.divergence > ready.noise ? cellOf(row.divergence) : "noise", cellOf(row.derived)});
         interventions.push_back(rowJson(row, what));
     }
     console.line(console.table(rows));
     console.line(legendOf(ready, what));
-    if (ready.borderBytes > 0) {
-        console.line("the passes started from kept values of " + bytesText(static_cast<double>(ready.borderBytes)));
-    }
-    console.value({{"step", ready.step},
-                   {"batches", ready.batches},
-                   {"loss", ready.loss},
-                   {"noise", ready.noise},
-                   {"keptBytes", ready.borderBytes},
-                   {"interventions", std::move(interventions)},
-                   {"notes", ready.notes}});
+    tellKept(ready, console);
+    json all = measuredJson(ready);
+    all.update({{"noise", ready.noise}, {"interventions", std::move(interventions)}});
+    console.value(all);
 }
 
 } // namespace

@@ -24,11 +24,6 @@ namespace {
 using engine::KnockoutRow;
 using nlohmann::json;
 
-std::string shown(double value)
-{
-    return std::isnan(value) ? "-" : numberText(value, 4);
-}
-
 /// Returns the measure of --weak-by. Checks what --weakest needs, before anything is measured.
 Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const Arguments& arguments)
 {
@@ -65,15 +60,13 @@ void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std
     std::vector<std::vector<std::string>> rows{
         {by == projects::KnockoutBy::Visits ? "with" : "without", "weight", "loss above that of all", "+-", "KL"}};
     for (const KnockoutRow& row : sorted) {
-        rows.push_back({row.name, shown(row.weight), shown(row.rise), shown(row.error), shown(row.divergence)});
+        rows.push_back({row.name, cellOf(row.weight), cellOf(row.rise), cellOf(row.error), cellOf(row.divergence)});
     }
     console.line(console.table(rows));
     console.line("loss of the whole network " + numberText(ready.loss, 5) + ", over " + groupedText(ready.batches) +
                  " batches at step " + groupedText(ready.step) +
                  "; +- is the standard error over the batches, KL in nats");
-    if (ready.borderBytes > 0) {
-        console.line("the passes started from kept values of " + bytesText(static_cast<double>(ready.borderBytes)));
-    }
+    tellKept(ready, console);
     const double correlation = engine::weightAgainstEffect(ready);
     if (!std::isnan(correlation)) {
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
@@ -91,14 +84,9 @@ void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std
                          {"standardError", row.error},
                          {"divergence", row.divergence}});
     }
-    console.value({{"step", ready.step},
-                   {"batches", ready.batches},
-                   {"loss", ready.loss},
-                   {"rankCorrelation", correlation},
-                   {"keptBytes", ready.borderBytes},
-                   {"parts", std::move(parts)},
-                   {"weakest", weakest},
-                   {"notes", ready.notes}});
+    json all = measuredJson(ready);
+    all.update({{"rankCorrelation", correlation}, {"parts", std::move(parts)}, {"weakest", weakest}});
+    console.value(all);
 }
 
 } // namespace

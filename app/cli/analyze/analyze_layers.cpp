@@ -42,9 +42,7 @@ Exit runLayers(const Arguments& arguments, const Console& console)
         for (const engine::LayerColumn& column : engine::kLayerColumns) {
             const double value = layer.*column.value;
             const bool isWhole = column.value == &engine::LayerRow::parameters;
-            rows.back().push_back(std::isnan(value) ? "-"
-                                  : isWhole         ? groupedText(std::llround(value))
-                                                    : numberText(value, 4));
+            rows.back().push_back(isWhole && !std::isnan(value) ? groupedText(std::llround(value)) : cellOf(value));
             object[column.key] = std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
         }
         list.push_back(std::move(object));

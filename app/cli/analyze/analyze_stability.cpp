@@ -38,13 +38,9 @@ constexpr const char* kFrobenius = "frobenius";
 constexpr const char* kSpectral = "spectral";
 constexpr const char* kResidual = "residual";
 constexpr const char* kLayerNorm = "norm";
+constexpr int kStabilityDigits = 5;
 constexpr const char* kPaper = "paper: -0.4 for every tau (section 5, figure 4); -0.88 as a bound of BERT-Large, from "
                                "its Psi as (L/l)^0.12 and norms that grow with l (figure 3)";
-
-std::string cellOf(double value)
-{
-    return std::isnan(value) ? "-" : numberText(value, 5);
-}
 
 double at(const Matrix& matrix, StabilityRow row, std::int64_t layer)
 {
@@ -99,13 +95,15 @@ void show(const engine::StabilityReady& ready, const LayerNamer& nameOf, const C
         const double effect = at(stability, StabilityRow::Effect, layer);
         const double norm = at(stability, StabilityRow::Output, layer);
         const double rise = at(stability, StabilityRow::Rise, layer);
-        rows.push_back({nameOf(layer), cellOf(effect), cellOf(norm), cellOf(rise)});
+        rows.push_back({nameOf(layer), cellOf(effect, kStabilityDigits), cellOf(norm, kStabilityDigits),
+                        cellOf(rise, kStabilityDigits)});
         layers.push_back(
             {{"layer", layer}, {"name", nameOf(layer)}, {"psi", effect}, {"norm", norm}, {"lossRise", rise}});
     }
     console.line(console.table(rows));
-    console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
-                 ", over " + groupedText(ready.batches) + " batches at step " + groupedText(ready.step));
+    console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " +
+                 cellOf(gap, kStabilityDigits) + ", over " + groupedText(ready.batches) + " batches at step " +
+                 groupedText(ready.step));
     if (!std::isnan(power)) {
         console.line("Psi goes as l^" + numberText(power, 3) + "; the paper's BERT-Large has l^-0.12 (figure 3)");
     }
@@ -235,7 +233,7 @@ std::string figureSvg(const std::vector<Shared>& all, theory::LinearForm form)
                           {},
                           report::AxisScale::Logarithmic};
     for (const Shared& shared : all) {
-        const std::string name = "tau " + numberText(shared.tau, 2) + ": L^" + cellOf(shared.power);
+        const std::string name = "tau " + numberText(shared.tau, 2) + ": L^" + cellOf(shared.power, kStabilityDigits);
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
         for (std::size_t d = 0; d < shared.depths.size(); ++d) {
             plot.curves.back().points.append(shared.depths[d], shared.found[d].gap);
@@ -283,7 +281,7 @@ void showFigure(const std::vector<Shared>& all, const theory::NormalisedLinear& 
             row.push_back(numberText(found.gap, 4));
             gaps.push_back(found.gap);
         }
-        row.push_back(cellOf(shared.power));
+        row.push_back(cellOf(shared.power, kStabilityDigits));
         told.push_back({{"tau", shared.tau}, {"depths", shared.depths}, {"gaps", gaps}, {"power", shared.power}});
     }
     console.line("Linear network of figure 4, d = " + std::to_string(dimension) +

@@ -52,7 +52,7 @@ Result<LowRankModel> fromNumbers(const Arguments& arguments)
 void show(const LowRankModel& model, const report::TheoryTable& answer, const Console& console)
 {
     console.line("Low-rank linear model (DeepCrossAttention, section 4): " + answer.about);
-    const auto cell = [](double value) { return std::isnan(value) ? "-" : numberText(value, 6); };
+    const auto cell = [](double value) { return cellOf(value, 6); };
     std::vector<std::vector<std::string>> cells{{""}};
     cells.front().insert(cells.front().end(), report::kTheoryColumns.begin(), report::kTheoryColumns.end());
     for (const TheoryRow& row : answer.rows) {

@@ -36,11 +36,6 @@ struct FigureTable {
     report::PlotSpec plot;
 };
 
-std::string figureCell(double value)
-{
-    return std::isnan(value) ? "-" : numberText(value, 4);
-}
-
 std::vector<std::string> columnsWith(std::vector<std::string> names, const std::vector<LowRankMethod>& methods)
 {
     for (const LowRankMethod method : methods) {
@@ -253,7 +248,7 @@ void showFigure(const FigureTable& figure, const Console& console)
         std::vector<std::string> texts;
         json point = json::object();
         for (std::size_t k = 0; k < row.size(); ++k) {
-            texts.push_back(figureCell(row[k]));
+            texts.push_back(cellOf(row[k]));
             point[figure.names[k]] = row[k];
         }
         cells.push_back(std::move(texts));
