@@ -29,16 +29,17 @@ constexpr ConfigWords kGpt2Words{.layers = "n_layer",
                                  .epsilon = "layer_norm_epsilon",
                                  .activation = "activation_function"};
 
-struct Activation {
+struct ActivationWord {
     std::string_view word;     ///< in a config.json
     std::string_view function; ///< of an activation node
 };
 // If several words mean one function, exports use the first.
-constexpr std::array kActivations{Activation{"gelu_new", "gelu_tanh"},  Activation{"gelu_pytorch_tanh", "gelu_tanh"},
-                                  Activation{"gelu_fast", "gelu_tanh"}, Activation{"gelu", "gelu"},
-                                  Activation{"relu", "relu"},           Activation{"silu", "silu"},
-                                  Activation{"swish", "silu"},          Activation{"tanh", "tanh"},
-                                  Activation{"sigmoid", "sigmoid"}};
+constexpr std::array kActivations{
+    ActivationWord{"gelu_new", "gelu_tanh"},  ActivationWord{"gelu_pytorch_tanh", "gelu_tanh"},
+    ActivationWord{"gelu_fast", "gelu_tanh"}, ActivationWord{"gelu", "gelu"},
+    ActivationWord{"relu", "relu"},           ActivationWord{"silu", "silu"},
+    ActivationWord{"swish", "silu"},          ActivationWord{"tanh", "tanh"},
+    ActivationWord{"sigmoid", "sigmoid"}};
 
 struct Scaling {
     RopeScaling scaling;
@@ -116,19 +117,19 @@ const ConfigWords& wordsOf(const ModelKind& kind)
 
 std::string_view functionOfConfigWord(std::string_view word)
 {
-    const auto* const found = std::ranges::find(kActivations, word, &Activation::word);
+    const auto* const found = std::ranges::find(kActivations, word, &ActivationWord::word);
     return found == kActivations.end() ? std::string_view() : found->function;
 }
 
 std::string_view configWordOf(std::string_view function)
 {
-    const auto* const found = std::ranges::find(kActivations, function, &Activation::function);
+    const auto* const found = std::ranges::find(kActivations, function, &ActivationWord::function);
     return found == kActivations.end() ? std::string_view() : found->word;
 }
 
 std::string activationWords()
 {
-    return joinedText(kActivations, ", ", &Activation::word);
+    return joinedText(kActivations, ", ", &ActivationWord::word);
 }
 
 std::string_view configWordOf(RopeScaling scaling)
