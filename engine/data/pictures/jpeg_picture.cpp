@@ -3,6 +3,7 @@
 
 #include <array>
 #include <csetjmp>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
