@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the canvases cost on the processor, without a window: building their pictures, hit tests and the vertices of a
+// The cost of the canvases on the processor, without a window: building their pictures, hit tests and the vertices of a
 // frame. Prints each figure with its target:
 //   bench_canvas
 #include "editor/block/block_canvas.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plots cost on the processor: the first picture of long and of many curves, panning and zooming, appending
+// The cost of the plots on the processor: the first picture of long and of many curves, panning and zooming, appending
 // to them while a run goes on, scrubbing a heatmap. Prints each figure with its target:
 //   bench_plots            (on any display, or none: it draws off the screen unless QT_QPA_PLATFORM says otherwise)
 #include "tests/visualizers/begun_run.h"
@@ -118,7 +118,7 @@ void measureCurves(const char* name, std::vector<Curve> curves)
     print(what, times.share(0.95), 16);
 }
 
-/// What one batch of a live run costs in the loss view; it must not grow with the points that are already shown.
+/// Measures one batch of a live run in the loss view. Its cost must not grow with the points that are already shown.
 void measureAppending()
 {
     constexpr std::int64_t kBatch = 32;

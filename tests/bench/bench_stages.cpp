@@ -157,7 +157,7 @@ void compare(const char* name, projects::DropAxis axis, double layers, double wa
     report(name, flop, partial, wanted, options);
 }
 
-/// What a network saves whose MLPs have no more than half of the features: no part can be left out for less.
+/// Measures a network whose MLPs have at most half of the features: no part can be left out for less.
 void halfAsWide(const Options& options)
 {
     projects::Project half = projectOf(options, {});

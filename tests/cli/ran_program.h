@@ -17,7 +17,7 @@ namespace residua::cli {
 
 using tests::kPatience;
 
-/// What the program has said and ended with.
+/// The output and the exit code of the program.
 struct Ran {
     int code = -1; ///< −1: it crashed or hangs
     QString output;

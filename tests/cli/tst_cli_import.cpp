@@ -120,7 +120,7 @@ private slots:
         m_run = path("project/runs/imported");
     }
 
-    /// What may be done with a run may be done with this one, at once.
+    /// All commands on runs accept this one, at once.
     void allCommandsTakeIt()
     {
         const double loss = lossOf(m_run);
@@ -236,7 +236,7 @@ private:
     [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
     static QString megabytes(std::int64_t bytes) { return QString::number(bytes / kMegabyte) + " MiB"; }
 
-    /// What eval says; NaN where it fails.
+    /// Returns the loss that eval prints; NaN if it fails.
     static double lossOf(const QString& run)
     {
         const Ran ran = runProcess({"eval", run, "--batches", "1", "--json"});

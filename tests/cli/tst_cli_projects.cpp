@@ -118,7 +118,8 @@ private slots:
         QVERIFY2(made.output.contains("rows begin anywhere"), qPrintable(made.output));
     }
 
-    /// What is set for the topology and the schedule is set after the depth that they are made for, in any order.
+    /// The topology and the schedule are set after the depth that they are made for, whatever the order of the
+    /// arguments.
     void theOrderOfSetDoesNotCount()
     {
         const auto set = [&](const QStringList& fields) {
@@ -412,7 +413,7 @@ private slots:
         QCOMPARE(run({"set", path("nowhere"), "training.batch=8"}).code, 2);
     }
 
-    /// What is written is project.json, whatever file was read.
+    /// The file that is written is project.json, whatever file was read.
     void setRefusesAFileOfAnotherName()
     {
         QCOMPARE(run({"new", path("twofold")}).code, 0);
@@ -448,7 +449,7 @@ private slots:
         QCOMPARE(run({"watch", path("tiny/runs/none")}).code, 3);
     }
 
-    /// What is watched is a run while it is trained, not only how it ended.
+    /// A run is watched while it is trained, not only when it has ended.
     void stepsAreTold()
     {
         QVERIFY(projects::saveProject(path("long").toStdString(), tinyProject()).ok());

@@ -35,7 +35,7 @@ private slots:
         QCOMPARE(completions("residua-cli train p --resume-o", 3), QStringList{"--resume-or-start"});
         QVERIFY(completions("residua-cli retrofit r --topology d", 4).contains("dca"));
         QVERIFY(completions("residua-cli info plain-l", 2).contains("plain-language"));
-        // What an option takes depends on the command.
+        // The values of an option depend on the command.
         QVERIFY(completions("residua-cli pack p --data f", 4).contains("fingerprint"));
         QVERIFY(!completions("residua-cli new p --data f", 4).contains("fingerprint"));
         QVERIFY(completions("residua-cli pack p --checkpoints b", 4).contains("best"));

@@ -356,7 +356,7 @@ private slots:
         QVERIFY2(again.code == 4, qPrintable(again.errors));
     }
 
-    /// What trains nothing makes no other project of it.
+    /// A command that trains nothing does not change the project.
     void theSameCommandOverlooksRemarks()
     {
         projects::Document remarked = tinyProject();

@@ -128,7 +128,7 @@ private:
         if (json) {
             words.insert(words.begin() + (words.empty() ? 0 : 1), "--json");
         }
-        // What `new` makes would be a project for the next command to train.
+        // The project that `new` makes would be trained by the next command.
         const bool makes = !words.empty() && words[0] == "new";
         const Forked forked = runForked(words, makes ? m_made : m_work->path());
         const std::string objection = forked.objection(json);

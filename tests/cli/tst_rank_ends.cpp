@@ -27,7 +27,7 @@ constexpr int kUsage = 1;
 constexpr int kInterrupted = 130;
 constexpr int kQuit = 131;
 
-/// What a process has written to stderr so far.
+/// The text that a process has written to stderr so far.
 class Heard {
 public:
     explicit Heard(QProcess& process) : m_process(process) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
+// The terminal's view: widths, escape sequences, help; and the times that the command line accepts.
 #include "app/cli/arguments/help.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"

@@ -51,7 +51,7 @@ public:
         }
         return ImGui::GetDrawData()->TotalVtxCount;
     }
-    /// What a frame writes, as it stands in the source.
+    /// Returns the texts of a frame, as they are in the source.
     std::set<std::string> textsOfAFrame()
     {
         static std::set<std::string> texts;

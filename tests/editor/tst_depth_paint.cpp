@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the depth canvas draws, by the vertices of frames that nobody shows.
+// The drawing of the depth canvas, by the vertices of frames that nobody shows.
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/paint_tools.h"
 #include "editor/depth/depth_paint.h"
@@ -283,7 +283,7 @@ private slots:
         tell(active, 2);
         driver.frame();
         QVERIFY(opaqueVertices() < before);
-        // What a layer runs of its heads or MLP parts has a shade and a line of its own.
+        // The share of heads or MLP parts that a layer runs has a shade and a line of its own.
         tell({}, 3);
         live.clear();
         tell({}, 3);

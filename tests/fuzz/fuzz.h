@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// What the tests of hostile input share.
+/// The common parts of the tests of hostile input.
 namespace residua::fuzz {
 
 /// The number of rounds: `few` in the suite, or what RESIDUA_FUZZ_ROUNDS says.

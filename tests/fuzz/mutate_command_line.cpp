@@ -53,7 +53,7 @@ private:
         if (oneIn(4) && !word.empty()) {
             word[below(word.size())] = static_cast<char>(below(256));
         }
-        // What a byte may have made of it leads up and out of the folder.
+        // A mutated byte may have made a path that leads out of the folder.
         return word.starts_with('/') || word.starts_with("..") ? "/proc" : word;
     }
 

@@ -9,7 +9,8 @@
 
 namespace residua::fuzz {
 
-/// What commands can work with, by the name that the table of commands gives an argument or a value: "RUN" → a run.
+/// Words that commands can work with, by the name that the table of commands gives an argument or a value: "RUN" → a
+/// run.
 struct SoundWords {
     std::vector<std::string> of(const std::string& name) const;
 

@@ -125,7 +125,7 @@ projects::Source DataMutator::makeParquet(std::mt19937_64& random, fs::path& fil
 {
     file = m_folder / "t.parquet";
     std::string bytes = oneOf(random, m_parquets);
-    // What the file says of itself lies at its end, and four bytes before the last four say how much of it that is.
+    // The file's description is at its end, and the four bytes before the last four are its length.
     const std::size_t footer = std::min<std::size_t>(bytes.size(), 900);
     for (std::size_t count = below(random, 6); count > 0; --count) {
         const std::size_t from = below(random, 2) == 0 ? bytes.size() - footer : 0;

@@ -41,7 +41,7 @@ constexpr std::array kNumbers{"0",
                               "zeroblob(40)",
                               "randomblob(1000000)"};
 
-/// What another program may do to the rows and the schema; a # is one of the numbers.
+/// Changes that another program may make to the rows and the schema; a # is one of the numbers.
 constexpr std::array kStatements{
     "UPDATE matrices SET rows = #, columns = #",
     "UPDATE matrices SET rows = # WHERE step = 20",

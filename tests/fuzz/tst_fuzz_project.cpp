@@ -63,7 +63,7 @@ std::vector<Project> seeds()
     return seeds;
 }
 
-/// What a person reads of an error: a place, no library's words, not a screenful.
+/// Returns an objection unless an error names a place, has no library's words, and is no longer than a screen.
 QString objectionTo(const Error& error)
 {
     constexpr std::size_t kLongest = 200'000; // a name may be 64 KiB long

@@ -128,7 +128,7 @@ QString curveFlaw(const engine::RunReader& run, const std::string& name, visuali
     return {};
 }
 
-/// What is wrong with what the program makes of a run; empty: nothing.
+/// Returns the fault in how the program reads a run; empty if there is none.
 QString judge(const fs::path& path)
 {
     visualizers::HeatmapFrames frames;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the case tables of all kernels share: tensors in a backend's memory, and texts.
+// The common parts of the case tables of all kernels: tensors in a backend's memory, and texts.
 #pragma once
 
 #include "tests/kernels/mix_harness.h"

@@ -31,7 +31,7 @@ inline void rows()
     QTest::addColumn<QString>("expected");
 }
 
-/// What a row's change of `project` is said to be.
+/// Compares the problems of `project` with the row's expected ones.
 inline void check(projects::Project project)
 {
     QFETCH(ProjectChange, change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run has recorded over its steps: stages, FLOP, layers and degrees.
+// The recorded series of a run over its steps: stages, FLOP, layers and degrees.
 #include "report_harness.h"
 
 #include "app/report/loss_figures.h"
@@ -107,7 +107,7 @@ private Q_SLOTS:
         }
     }
 
-    /// What became of the weights at a border stands beside the stage's name, which the bands have alone.
+    /// The changes of the weights at a border are beside the stage's name, which the bands have alone.
     void aStageTellsWhatBecameOfTheFunction()
     {
         const QTemporaryDir dir;
@@ -234,7 +234,7 @@ private Q_SLOTS:
         QVERIFY(html.contains(">layer 1@1<") && html.contains(">layer 2@2<"));
     }
 
-    /// What the run took at a border stands in the table as it is, not as a mean of the steps around it.
+    /// The losses at a border are in the table as they are, not as a mean of the steps around it.
     void theTableHasTheLossesThatTheRunTook()
     {
         const QTemporaryDir dir;

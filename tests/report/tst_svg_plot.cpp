@@ -27,7 +27,7 @@ resources::Curve curveOf(const std::vector<MetricPoint>& points)
     return report::placed(report::byStep(), points);
 }
 
-/// What an <svg> draws, and what is wrong with it.
+/// The drawing of an <svg>, and its faults.
 class Picture {
 public:
     struct Text {

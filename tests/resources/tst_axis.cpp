@@ -78,7 +78,7 @@ QString described(AxisRange range)
     return QStringLiteral("axis from %1 to %2").arg(range.low, 0, 'g', 17).arg(range.high, 0, 'g', 17);
 }
 
-/// What is wrong with ticks; empty: nothing.
+/// Returns the fault of ticks; empty if there is none.
 QString flawIn(const std::vector<AxisTick>& ticks, AxisRange range, std::size_t most)
 {
     if (ticks.size() > most) {

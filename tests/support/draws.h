@@ -6,7 +6,8 @@
 #include <iterator>
 #include <random>
 
-/// What tests draw from an engine of the standard library; the same on every platform, which its distributions are not.
+/// Random values for tests, from an engine of the standard library. They are the same on every platform, which its
+/// distributions are not.
 namespace residua::tests {
 
 /// A number in 0..count − 1.

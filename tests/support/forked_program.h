@@ -7,15 +7,16 @@
 
 namespace residua::cli {
 
-/// What residua-cli said and ended with.
+/// The output and the exit code of residua-cli.
 struct Forked {
     int code = -1;  ///< of the exit; −1 where a signal ended it
     int signal = 0; ///< that ended it; SIGALRM where it took too long
     std::string output;
     std::string errors;
 
-    /// What is wrong with how it ended, whatever it was asked: a crash, a hang, a fault of its own, a code that is none
-    /// of the table, a failure without a message, or, where `json`, a line of output that is no JSON. Empty: nothing.
+    /// Returns the objection to how it ended, whatever it was asked: a crash, a hang, a fault of its own, a code that
+    /// is none of the table, a failure without a message, or, where `json`, a line of output that is no JSON. Empty:
+    /// nothing.
     [[nodiscard]] std::string objection(bool json) const;
 };
 

@@ -15,7 +15,8 @@ namespace residua::tests {
 
 using engine::DenseMatrix;
 
-/// What shortcutsFrom() reads, "all" (every i:j) or "none". Precondition: `text` is one of these for so many layers.
+/// Returns the shortcuts that shortcutsFrom() reads, "all" (every i:j) or "none". Precondition: `text` is one of these
+/// for so many layers.
 [[nodiscard]] std::vector<projects::Shortcut> studyShortcuts(std::string_view text, std::int64_t layers);
 
 /// How the coefficients c become the weights p of the shortcuts, and whether they learn.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the gap's table and bars are made of.
+// The rows of the gap's table and bars.
 #include "engine/base/api/gap.h"
 #include "visualizers/gap/gap_model.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What leaves a plot: its shape, its place and what its numbers are of; bands and bounds over its curves.
+// The exported form of a plot: its shape, its place and its numbers; bands and bounds over its curves.
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "tests/visualizers/legend_of.h"

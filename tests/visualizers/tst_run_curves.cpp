@@ -107,7 +107,7 @@ private slots:
         QCOMPARE(run.series("rate").raw().at(1).x, 128'000.0);
     }
 
-    /// What a stage leaves out is not counted: two steps at half of the FLOP, then whole ones.
+    /// Parts that a stage leaves out are not counted: two steps at half of the FLOP, then whole ones.
     void flopsAreThoseOfEachStep()
     {
         RunCurves run(lossAndRate());

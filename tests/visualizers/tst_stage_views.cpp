@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plots of a run show of its stages: bands, the transitions, and the validation of what a stage trains.
+// The stages in the plots of a run: bands, the transitions, and the validation of the parts that a stage trains.
 #include "engine/runs/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
@@ -97,7 +97,7 @@ private slots:
         QCOMPARE(legendOf(view), (QStringList{"staged, 2 seeds", "training", "validation", "validation of the stage"}));
     }
 
-    /// What the run took at the border is shown as it is, not as a mean of the steps around it.
+    /// The losses at the border are shown as they are, not as a mean of the steps around it.
     void theTableHasTheLossesThatTheRunTook()
     {
         ShownRuns runs;

@@ -80,7 +80,7 @@ private slots:
         QVERIFY(plot->xAxis->range().upper >= 100);
     }
 
-    /// What was measured, behind its average: lighter than that, and seen in both themes in every curve's colour.
+    /// The measured curve is behind its average: lighter than that, and seen in both themes in every curve's colour.
     void theRawCurveIsSeenBehindItsAverage()
     {
         const auto luminance = [](const QColor& colour) {
@@ -274,7 +274,7 @@ private slots:
         const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         QCOMPARE(table->model()->rowCount(), 2);
         QCOMPARE(table->model()->index(1, 1).data().toString(), QString("12"));
-        // What became of the weights is told by the pointer.
+        // The changes of the weights are in the tooltip.
         QCOMPARE(table->model()->index(1, 1).data(Qt::ToolTipRole).toString(),
                  QString("12: as copies; the function is kept"));
         QVERIFY(!table->model()->index(0, 1).data(Qt::ToolTipRole).isValid());

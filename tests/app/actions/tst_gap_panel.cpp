@@ -119,7 +119,7 @@ private slots:
         m_window->findChild<QComboBox*>(QStringLiteral("gapPart"))->setCurrentIndex(2); // for a narrow panel
         QTRY_VERIFY(losses.isVisible());
         QTRY_VERIFY(losses.csv().contains("baseline") && losses.csv().contains("spectral"));
-        // What a run recorded of its start is read from its directory.
+        // The values that a run recorded of its start are read from its directory.
         m_window->findChild<QComboBox*>(QStringLiteral("gapSubject"))->setCurrentIndex(2);
         press("gapCompute");
         QTRY_COMPARE(table().rowCount(), 1 + 2 * 7);

@@ -131,7 +131,7 @@ private slots:
         const projects::Project before = project();
         drag(port({*node("down"), "out"}, projects::PortSide::Output),
              port({*node("up"), "in"}, projects::PortSide::Input));
-        // What is asked for is done in order: once a later wire is there, a refused one would be.
+        // Requests are carried out in order: a wire that comes later may make an earlier one valid.
         const PortRef input{*node("input"), "out"};
         const PortRef down{*node("down"), "in"};
         drag(port(input, projects::PortSide::Output), port(down, projects::PortSide::Input));

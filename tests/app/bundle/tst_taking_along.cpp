@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What goes out of the window and comes back: bundles, exported networks; and runs that another process trains.
+// Export from the window and import into it: bundles, networks, and runs that another process trains.
 #include "app/bundle/bundle_dialog.h"
 #include "app/runs/checkpoint_dialogs.h"
 #include "app/runs/runs_panel.h"

@@ -19,7 +19,7 @@ using namespace residua;
 
 namespace {
 
-/// What may be read on a canvas: nodes as blocks and palette tell of them, presets, and what the canvases write.
+/// Returns all texts of the canvases: node names in blocks and palette, presets, and the canvases' own words.
 std::vector<std::string> texts()
 {
     std::vector<std::string> all{"·  →  −  ×N  …  ≤ ≥ Σ τ ℓ ² ³ ½ ‖x‖ “x” √d ±1 – — §"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a canvas sees of a user who is faster than its frames.
+// The input of a user who is faster than a canvas's frames.
 #include "app/canvas/canvas_input.h"
 #include "tests/support/test_program.h"
 

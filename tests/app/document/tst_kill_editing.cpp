@@ -33,7 +33,7 @@ int editOf(const projects::Project& project)
     return std::stoi(project.name.substr(5));
 }
 
-/// What the killed process does: edits, journals or saves, and says which edit has come to the disk.
+/// Edits, journals or saves in the process to be killed, and prints which edit has reached the disk.
 int editUntilKilled(const std::filesystem::path& folder, unsigned seed)
 {
     DocumentSession session(folder / "drafts");

@@ -54,7 +54,7 @@ bool isCalled(const FieldEntry& entry, const QString& key)
     return pointer.endsWith(end) || pointer.endsWith(end + "/kind");
 }
 
-/// What the first preset that the page is about has in the field; empty where there is none.
+/// Returns the field's values in the first preset of the page; empty if the page has no preset.
 std::vector<std::string> presetValues(const HelpTopic& topic, const QString& key)
 {
     constexpr std::int64_t kDepth = 8;

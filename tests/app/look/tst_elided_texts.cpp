@@ -32,7 +32,7 @@ private slots:
         QCoreApplication::sendEvent(&box, &help);
         QCOMPARE(QToolTip::text(), text + QStringLiteral("\nHelp."));
         QToolTip::hideText();
-        // What fits has its help alone.
+        // A text that fits has only its help as a tooltip.
         box.setFixedWidth(600);
         QCoreApplication::sendEvent(&box, &help);
         QVERIFY(!QToolTip::text().contains(text));

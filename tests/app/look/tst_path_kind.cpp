@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What dropped files and folders are, and the fields that take them.
+// The kinds of dropped files and folders, and the fields that accept them.
 #include "app/look/field_row.h"
 #include "app/look/path_kind.h"
 #include "tests/support/test_program.h"

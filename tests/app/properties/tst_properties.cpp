@@ -201,7 +201,7 @@ private slots:
         }
     }
 
-    /// What the inspector took and validation refused, when each had limits of its own.
+    /// Values that the inspector accepted and validation refused when each had limits of its own.
     void limitsThatHadDriftedApart_data()
     {
         QTest::addColumn<QString>("example");

@@ -313,7 +313,7 @@ private slots:
         QCOMPARE(state->text(), QString("of renamed"));
     }
 
-    /// What is counted is the run's: the open document may be of another kind by now.
+    /// The units are those of the run, because the open document may be of another kind by now.
     void aResumedRunCountsItsOwnUnits()
     {
         openWindowOn(quickExample(2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run was trained with is looked at, taken over into the project, and changed for a fork.
+// The settings of a run are shown, taken over into the project, and changed for a fork.
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/run_settings_dialog.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window asks while a run is under way: before it closes, and where the disk is full.
+// The window's questions while a run is under way: before it closes, and if the disk is full.
 #include "app/actions/training_commands.h"
 #include "app/workspace/banner.h"
 #include "engine/runs/results/remotes.h"

@@ -537,7 +537,7 @@ private slots:
     }
 
 private:
-    /// What the toolbar tells of the run.
+    /// Returns the text of the toolbar about the run.
     [[nodiscard]] QString speed() const { return m_window->findChild<ElidedLabel*>("runSpeed")->text(); }
 };
 

@@ -259,7 +259,7 @@ private slots:
                  m_folder->filePath("test.csv").toStdString());
     }
 
-    /// What would stop the run is among the problems before it.
+    /// Reasons that would stop the run are among the problems before it.
     void problemsAndRunUseOneCheck()
     {
         projects::Project project = quickLanguage();

@@ -97,7 +97,7 @@ private slots:
         QVERIFY(whose->text().startsWith("No run is in front"));
     }
 
-    /// What the View menu and the heatmap choose is one choice; the outline goes on telling the weights.
+    /// The View menu and the heatmap share one choice. The outline continues to show the weights.
     void theCanvasesShowWhatTheHeatmapShows()
     {
         train();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What theorems say of the open project, in the window.
+// The results of theorems for the open project, in the window.
 #include "app/report/low_rank_theory.h"
 #include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"

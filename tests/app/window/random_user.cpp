@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kImpatienceMilliseconds = 15;
 
-/// What trains, and what ends the test.
+/// Returns the actions that train or would end the test.
 const std::set<QString>& leftAlone()
 {
     static const std::set<QString> kNames{"quit",       "run",           "pause",   "step",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the random user does on the canvases and on the ribbon.
+// The actions of the random user on the canvases and on the ribbon.
 #include "tests/app/window/random_user.h"
 
 #include "app/actions/edit_commands.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a screen reader and the keyboard find in the window: names, roles, and models that keep their promises.
+// The window for a screen reader and the keyboard: names, roles, and models that keep their promises.
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
 #include "projects/shipped/examples.h"

@@ -140,7 +140,7 @@ private slots:
     }
 
 private:
-    /// What stands at the end of the palette's chosen row.
+    /// Returns the text at the end of the palette's chosen row.
     static QString noteOf(const QTreeView& rows) { return rows.currentIndex().siblingAtColumn(1).data().toString(); }
 
     QLineEdit* field(const QString& name) const { return visible<QLineEdit>(name); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person does in the first minutes, and what stands in the way then: mouse and keyboard only.
+// The first minutes of a new user, by mouse and keyboard only, and the obstacles then.
 #include "app/help/help_window.h"
 #include "app/inspector/inspector.h"
 #include "app/launch/screenshot.h"
@@ -161,7 +161,7 @@ private slots:
         QVERIFY(!openAtStart(*m_window, options).ok());
     }
 
-    /// What the canvases and the outline show of a run's weights.
+    /// Canvases and outline show the weights of a run.
     void weightsFollowTheScrubberAndComeBackWithUndo()
     {
         m_window->openProject(m_project);

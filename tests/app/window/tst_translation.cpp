@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a translator says is what panels and canvases write.
+// Panels and canvases write the texts of the translator.
 #include "app/properties/property.h"
 #include "app/runs/go_on_dialog.h"
 #include "editor/block/block_wiring.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window keeps for a person from one day to the next, and offers without being asked.
+// The state that the window keeps from one day to the next, and offers without being asked.
 #include "app/actions/open_commands.h"
 #include "app/commands/key_bindings.h"
 #include "app/help/help_page.h"

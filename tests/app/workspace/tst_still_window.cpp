@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window says or shows moves nothing under the pointer, and a key leaves a mark where it went.
+// Messages and popups of the window move nothing under the pointer, and a key leaves a mark where it went.
 #include "app/runs/run_bar.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/panel_focus.h"

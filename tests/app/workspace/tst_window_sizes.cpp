@@ -289,7 +289,7 @@ private slots:
         QCOMPARE(dock("lossDock")->height(), below);
     }
 
-    /// What a person drags stays through a resize.
+    /// A border that a user dragged stays after a resize.
     void aDraggedBorderIsKept()
     {
         openWindow({1400, 900});
@@ -396,7 +396,7 @@ private:
         return !dock(name)->visibleRegion().isEmpty() && dock(name)->width() >= width;
     }
 
-    /// What of a panel's controls is cut or squeezed; empty if nothing is.
+    /// Names the first control of a panel that is cut or squeezed; empty if there is none.
     static QString problemOf(const QWidget& panel)
     {
         for (const QWidget* each : panel.findChildren<QWidget*>()) {

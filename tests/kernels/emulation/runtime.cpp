@@ -33,7 +33,7 @@ cudaError_t takePlanned()
 bool launchable(const LaunchCall& call, dim3 grid, dim3 block, std::size_t sharedBytes)
 {
     const auto limit = sharedLimits.find(call.kernel);
-    // What a kernel asks for bounds its dynamic shared memory alone.
+    // Only a kernel's request for more memory raises the limit of its dynamic shared memory.
     const bool asked = limit != sharedLimits.end();
     const std::size_t shared = asked ? std::size_t(kSharedAtMost) : std::size_t(kSharedWithoutAsking);
     const bool isWithin = !asked || sharedBytes <= std::size_t(limit->second);
@@ -61,7 +61,7 @@ cudaError_t launch(const LaunchCall& call, dim3 grid, dim3 block, std::size_t sh
     beginLaunch(call, sharedBytes);
     gridDim = grid;
     blockDim = block;
-    // What a block finds ends the launch after that block.
+    // The first fault of a block ends the launch after that block.
     for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
         for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
             for (blockIdx.x = 0; blockIdx.x < grid.x && firstReport().empty(); ++blockIdx.x) {

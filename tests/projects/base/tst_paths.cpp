@@ -97,7 +97,7 @@ private slots:
         QVERIFY(textOf(project, {}).empty());
     }
 
-    /// What lies about a graph is the graph; what the project lacks is not pointed at.
+    /// A pointer to a part of a graph is one to the graph. Nothing points at a part that the project lacks.
     void graphPointersAreOfWhatIsThere()
     {
         const Project project = findExample("ancre-language")->project;

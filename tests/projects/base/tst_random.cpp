@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn: how it is spread, and that it stays what recorded runs have drawn.
+// The random numbers: their distribution, and that they equal those that recorded runs have drawn.
 #include "projects/base/random.h"
 
 #include "tests/support/test_program.h"

@@ -67,7 +67,7 @@ private slots:
         QVERIFY(parameterNameFrom("stem.embed.weight") == (ParameterName{NetworkPart::Stem, 0, "embed.weight"}));
         QVERIFY(parameterNameFrom("topology.coefficient") == (ParameterName{NetworkPart::Topology, 0, "coefficient"}));
         QVERIFY(parameterNameFrom("topologyx.norm") == (ParameterName{NetworkPart::Other, 0, "topologyx.norm"}));
-        // What only begins as a layer's is of none.
+        // A text that only begins as a layer's name is no layer's.
         for (const char* const text : {"layers.x.up", "layers.0.up", "layers.-1.up", "layers.3x.up", "layers.3",
                                        "layers.99999999999999999999.up", "layers", "layersb.3.up", "", "."}) {
             QVERIFY2(parameterNameFrom(text).layer == 0, text);

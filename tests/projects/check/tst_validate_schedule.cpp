@@ -45,7 +45,7 @@ void useTopology(Project& project, const std::string& name)
     project.stack().topology = {preset->name, preset->wiring};
 }
 
-/// What validate() says of the schedule's growth.
+/// Returns the messages of validate() about the schedule's growth.
 QString growthProblems(const Project& project)
 {
     QStringList lines;

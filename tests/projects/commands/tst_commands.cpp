@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands make of a document and a selection, without a view.
+// The results of the commands for a document and a selection, without a view.
 #include "projects/check/validate.h"
 #include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What takes problems away, and what keeps a choice of topology from making any.
+// Cures of problems, and choices of a topology that cause none.
 #include "projects/commands/commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two projects differ in, and how one takes it over from the other.
+// The differences of two projects, and how one takes them over from the other.
 #include "projects/commands/commands.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"

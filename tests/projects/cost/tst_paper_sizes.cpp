@@ -415,7 +415,7 @@ void TestPaperSizes::muddFormerAsReleased()
         project.network.blocks.push_back(std::move(block));
         const std::int64_t norms = layer == 0 ? 2 : 4;
         expected += 4 * kWidth * kWidth + 3 * kWidth * hidden + norms * kWidth + 2 * kHeadDim;
-        // What makes the weights that the next layer reads by, or the output.
+        // The entries that the next layer's reading weights are computed from, or the output.
         const bool last = layer + 1 == kLayers;
         const std::int64_t count = (last ? 1 : 4) * (layer + 2);
         const std::int64_t made = (count * (last ? 4 : 1) / 64 + 1) * 64;

@@ -28,7 +28,7 @@ private slots:
         QCOMPARE(before->project.stack().width, std::int64_t{8});
     }
 
-    /// What is worked out of the document as it is holds the history's own snapshot.
+    /// Values computed from the document as it is hold the history's own snapshot.
     void aSoundProjectIsTheSnapshotItself()
     {
         History history;

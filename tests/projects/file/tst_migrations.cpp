@@ -43,7 +43,7 @@ private Q_SLOTS:
         QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 6,"));
     }
 
-    /// What schema 1 could say in one way only it goes on meaning.
+    /// Documents of schema 1 that had one reading only keep it.
     void schemaOneKeepsItsReadings()
     {
         const auto wiringOf = [](const char* wiring) {
@@ -197,7 +197,7 @@ private Q_SLOTS:
         QCOMPARE(shownAxis(0, 1), R"(/initialisation/low_rank low_rank nlra_exact="exact" svd="svd" best="exact")");
         QCOMPARE(shownAxis(0, 2),
                  "/  {\"" + first + "_scale\":1,\"/seeds/init\":2}={\"" + first + "\":1.0,\"/seeds/init\":2}");
-        // What varied nothing, beside a rank of the node's own or in another kind, is left to fail.
+        // An axis that varied nothing, beside a rank of the node's own or in another kind, is left to fail.
         QCOMPARE(shownAxis(1, 0), shown(nodes + "1/params/rank_scale rank_scale 1=1"));
         QCOMPARE(shownAxis(1, 1), shown(nodes + "2/params/rank_scale rank_scale 1=1"));
     }

@@ -39,7 +39,7 @@ Document sample(std::uint32_t seed)
     return tests::RandomDocument(seed).document();
 }
 
-/// What a reader gets that closes the file after so many bytes.
+/// Returns the text for a reader that closes the file after so many bytes.
 std::string readUpTo(const fs::path& path, std::size_t most)
 {
     std::string bytes;

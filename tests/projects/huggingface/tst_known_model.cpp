@@ -540,7 +540,7 @@ private Q_SLOTS:
         QVERIFY(trained.find(R"("bee": 1)") != std::string::npos && trained.find(R"("ant": 0)") != std::string::npos);
     }
 
-    /// What config.json says besides comes back, whatever the head.
+    /// Other keys of config.json are kept, whatever the head.
     void keepsOtherKeys()
     {
         for (const char* const kind : {"bert", "bert_classifier", "vit", "llama"}) {

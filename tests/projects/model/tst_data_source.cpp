@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a path's name says of the data that lies there.
+// The kind of data that a path's name states.
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"

@@ -158,7 +158,7 @@ void TestTopology::readersAgreeWithSingleShortcuts()
     }
 }
 
-/// What a rule reads becomes a list: of all modules, with what is pruned, without the summed middle.
+/// A rule becomes a list of its sources: of all modules, with pruned shortcuts, without the summed middle.
 void TestTopology::rulesAreListed()
 {
     DepthMix mix = presetMix("k-dca", 4);
@@ -254,7 +254,7 @@ void TestTopology::readersOutsideTheStackReadNothing()
 
 void TestTopology::mixSettings_data()
 {
-    // What the papers say of each preset: entry, feeds, weight, normalise, init, final mix.
+    // The papers' statements on each preset: entry, feeds, weight, normalise, init, final mix.
     QTest::addColumn<QString>("preset");
     QTest::addColumn<DepthMix>("expected");
     DepthMix grn;

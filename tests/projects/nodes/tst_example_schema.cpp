@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the document says of its examples: fields, and what follows from them.
+// The document's description of its examples: fields, and their consequences.
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/resolved_graph.h"

@@ -281,7 +281,7 @@ private slots:
             QVERIFY2(warnings.size() == (told ? 1U : 0U), field);
             QVERIFY2(!told || warnings.front().find(sweep.axes.front().field) != std::string::npos, field);
         }
-        // What differs in one corner of the grid has an effect.
+        // A difference in one corner of the grid counts as an effect.
         const Sweep both{"s", {axis("/training/precision=fp32,bf16"), axis("/training/residual_precision=fp32,bf16")}};
         QVERIFY(axesWithoutEffect(both, expand(text, both).value()).empty());
     }
@@ -339,7 +339,7 @@ private slots:
                 const double trained =
                     averageLength(of.stack().schedule, 12, of.training.steps) * static_cast<double>(of.training.steps);
                 QVERIFY(sweep.name != "methods" || std::abs(trained / (9 * 400) - 1) < 0.01);
-                // What the stages leave out is not counted: the members' FLOP are equal too.
+                // Parts that the stages leave out are not counted: the members' FLOP are equal too.
                 const double flop = member.trainFlops / members->front().trainFlops;
                 QVERIFY2(sweep.name != "methods" || std::abs(flop - 1) < 0.02, member.label.c_str());
             }

@@ -114,7 +114,7 @@ private slots:
         }
     }
 
-    /// What a run has learned is known to be sums, or said not to be, by its document alone.
+    /// The document alone shows whether the function that a run has learned consists of sums.
     void wiringsThatAreSums()
     {
         const std::map<std::string, std::string> others{
@@ -202,7 +202,7 @@ private slots:
         QVERIFY(departureFromPlain(mix, 3).has_value());
     }
 
-    /// What is said of a wiring by its readers is what the sums of all its layers come to, whatever is pruned.
+    /// The answer from a wiring's readers agrees with the sums of all its layers, whatever is pruned.
     void departureIsOfTheSums()
     {
         const auto agrees = [](const DepthMix& mix, std::int64_t layers) {
@@ -429,7 +429,7 @@ private slots:
         }
         QCOMPARE(ports, topology == "mudd" ? (std::set<std::string>{"q", "k", "v", "residual"})
                                            : (std::set<std::string>{"q", "k", "v"}));
-        // What has weights is still there under its name.
+        // Nodes with weights keep their names.
         for (const Node& node : project.network.blocks.front().graph.nodes) {
             if (node.kind != "input") {
                 const auto same = std::ranges::find(graph.nodes, node.name, &Node::name);

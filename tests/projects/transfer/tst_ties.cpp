@@ -79,7 +79,7 @@ private slots:
         }
     }
 
-    /// What a visit does beside running its layers stays in loops of one visit, with its row of the loop's parameters.
+    /// Parameters of a visit beside its layers stay in loops of one visit, with its row of the loop's parameters.
     void visitsKeepTheirEmbeddingsAndNorms()
     {
         Loop loop{.first = 2, .last = 3, .visits = 3, .embedding = true, .gate = true, .norm = LoopNorm::Exit};

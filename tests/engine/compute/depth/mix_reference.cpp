@@ -134,7 +134,7 @@ private:
         return at::exp(at(i, j) / m_temperature) / sum;
     }
 
-    /// What reader j sees of the stack, each a term of its mix.
+    /// Returns the terms of reader j's mix.
     Tensors termsOf(std::int64_t j)
     {
         const auto newest = static_cast<std::size_t>(j) - 1;

@@ -18,9 +18,9 @@ namespace residua::tests {
 /// Vectors of 6 features through blocks a + f(x + a) with a = Ax, f = W relu(Ux).
 [[nodiscard]] projects::Project halvedVectors(projects::MixSites sites, std::int64_t depth);
 
-/// What those networks put out, written out in double precision from the papers' equations; differentiable. Reads the
-/// parameters by name, and nothing of the engine's path or of the document's lists of sources. `factors`, one a layer
-/// where there are any, multiply the branches of layers that run whole.
+/// Returns the outputs of those networks, written out in double precision from the papers' equations; differentiable.
+/// Reads the parameters by name, and nothing of the engine's path or of the document's lists of sources. `factors`, one
+/// a layer where there are any, multiply the branches of layers that run whole.
 [[nodiscard]] at::Tensor referenceOutput(const projects::Project& project, engine::CompiledNetwork& network,
                                          const at::Tensor& input, const std::vector<double>& factors = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a step in stages computes, against compositions in double precision: layers left out under every scaling, and
+// The values of a step in stages, against compositions in double precision: layers left out under every scaling, and
 // heads and MLP parts that open. Gates and DenseNet are in tst_gate_wirings.
 #include "mix_reference.h"
 #include "tests/engine/compute/network/network_harness.h"

@@ -385,7 +385,7 @@ private Q_SLOTS:
         }
     }
 
-    /// What the inspector says of the start is what the network starts with.
+    /// The network starts with the weights that the inspector states.
     void mixingStartsAsFarFromTheIdentityAsSaid()
     {
         for (const std::int64_t n : {2, 4, 8}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an attention node's parameters say beside its sizes, against plain operators in double precision that are
-// written here on their own: windows, biases, norms of queries and keys, rotary positions in part and slowed down.
+// The parameters of an attention node beside its sizes, against plain operators in double precision that are written
+// here on their own: windows, biases, norms of queries and keys, rotary positions in part and slowed down.
 #include "tests/engine/compute/network/network_harness.h"
 
 #include "engine/compute/ops/part_selection.h"
@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 8;
 
-/// What the composition takes an attention for; by default what the node does.
+/// The attention that the composition computes; by default that of the node.
 struct Attention {
     std::int64_t heads = 4;
     std::int64_t kvHeads = 4;

@@ -122,7 +122,7 @@ private Q_SLOTS:
         }
     }
 
-    /// What a token reads does not change with the tokens after it.
+    /// The value of a token does not change with the tokens after it.
     void laterTokensAreNotSeen()
     {
         const at::NoGradGuard noGrad;

@@ -61,8 +61,8 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 /// gradient that is missing counts as zeros.
 [[nodiscard]] double gradientDistance(engine::CompiledNetwork& network, const at::Tensor& a, const at::Tensor& b);
 
-/// What the project's loss in single precision and in bf16 does other than the same network in double: within 1e-5, and
-/// within `bf16` with gradients in single precision for every parameter. Empty where it is close.
+/// Returns the fault of the project's loss in single precision and in bf16 against the same network in double: within
+/// 1e-5, and within `bf16` with gradients in single precision for every parameter. Empty where it is close.
 [[nodiscard]] std::string precisionFault(projects::Project project, double bf16);
 
 /// Compares `samples` elements of every parameter's gradient with central differences of the pass's loss. Returns the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a project is said to cost before it trains (projects/cost/cost.h), beside what its network does: the products
-// that LibTorch is seen to carry out, and the memory that a forward pass leaves in use for the backward pass.
+// The predicted cost of a project (projects/cost/cost.h), beside the cost of its network: the products that LibTorch is
+// seen to carry out, and the memory that a forward pass leaves in use for the backward pass.
 
 // LibTorch is built so, and what its observers are given has another layout without.
 #ifndef NDEBUG
@@ -257,7 +257,7 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         within("forward FLOP", cost->total.forwardFlops * kTokens / forward, 1, 1.09);
         within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.09);
-        // What copies between the steps of attention by features keep is not counted one by one.
+        // The kept copies between the steps of attention by features are not counted one by one.
         within("memory", cost->total.activationBytes / kept, topology == kPerformer ? 0.95 : 0.97, 1.01);
     }
 
@@ -297,7 +297,7 @@ private Q_SLOTS:
         within("peak", (cost.activationBytes + cost.lossBytes) / peak, 0.95, 1.05);
     }
 
-    /// What a GPU keeps under bf16: one copy of what q, k and v are made of, and the rounded matrices.
+    /// The values that a GPU keeps under bf16: one copy of the input of q, k and v, and the rounded matrices.
     void roundedOnGpu_data()
     {
         QTest::addColumn<QString>("change");
@@ -400,7 +400,7 @@ private Q_SLOTS:
         QVERIFY(checkGradients(*network, batch, 2).worst < 1e-5);
     }
 
-    /// What works feature by feature, between two linear layers and as a branch's end: some keep what they read, some
+    /// Nodes that work feature by feature, between two linear layers and as a branch's end: some keep their input, some
     /// what they make, some neither.
     void byFeature_data()
     {
@@ -483,9 +483,9 @@ private Q_SLOTS:
         }
     }
 
-    /// What a residual in fp32 keeps under bf16 beyond one in bf16. Left out are those whose layers make small matrices
-    /// of the residual (weights of each token, gates and adapters): what of that is kept in which precision the cost
-    /// does not follow.
+    /// The values that a residual in fp32 keeps under bf16 beyond one in bf16. Left out are those whose layers make
+    /// small matrices of the residual (weights of each token, gates and adapters): what of that is kept in which
+    /// precision the cost does not follow.
     void residualPrecision_data()
     {
         QTest::addColumn<QString>("topology");

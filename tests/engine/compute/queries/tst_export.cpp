@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What goes out beside weights, and what is not needed for them to go out.
+// Files that are exported beside weights, and files that are not needed for it.
 #include "import_harness.h"
 #include "model_folder.h"
 

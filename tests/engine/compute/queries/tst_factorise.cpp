@@ -131,7 +131,7 @@ private slots:
             QCOMPARE((*gap)->weights[i].name, ready->weights[i].name);
             QVERIFY((*gap)->fits[i].relativeError() > 0 && (*gap)->fits[i].weightError > 0);
         }
-        // What is not in factors is there with its moments, byte for byte.
+        // Parameters without factors are kept with their moments, byte for byte.
         const auto before = loadCheckpoint(directory("trained"), std::nullopt, nullptr);
         const auto after = loadCheckpoint(ready->runDirectory, std::nullopt, nullptr);
         QVERIFY(before.ok() && after.ok());

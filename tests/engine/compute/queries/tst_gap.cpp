@@ -124,7 +124,7 @@ private Q_SLOTS:
         QVERIFY(std::ranges::all_of(parts, [](const GapProgress& part) { return part.tag == kTag; }));
     }
 
-    /// What starts as zeros has factors that are exact by every method: there is nothing to fit, and no gap.
+    /// A weight of zeros has factors that are exact by every method: there is nothing to fit, and no gap.
     void aWeightOfZerosHasNoGap()
     {
         projects::Project project = thinLanguage();
@@ -343,7 +343,7 @@ private Q_SLOTS:
         QCOMPARE(probe.all<QueryFailed>().size(), std::size_t{1});
     }
 
-    /// What the fits of a run's start left stands in its directory, to the last bit, and goes with its forks; a run
+    /// The result of the fits of a run's start is in its directory, to the last bit, and is copied to its forks. A run
     /// whose factors are drawn has none.
     void isRecordedWhereARunStarts()
     {

@@ -159,7 +159,7 @@ private:
         m_faults["bytes"] = out ? QString() : QString::fromStdString(out.error().text());
     }
 
-    /// What keeps Python from it; empty where it ran.
+    /// Runs the script with Python. Returns the reason if it cannot run; else an empty text.
     QString python(const QString& what)
     {
         QProcess process;

@@ -173,7 +173,7 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
 private:
-    /// What the folder's script says as it fails, where the recorded output is another; empty where it does not fail.
+    /// Returns the error of the folder's script if the recorded output is another; empty if it does not fail.
     static QString scriptWithAnotherOutput(const fs::path& folder)
     {
         QFile file(QString::fromStdString((folder / "export_onnx.py").string()));
@@ -197,7 +197,7 @@ private:
         }
         return failed ? QString::fromUtf8(python.readAllStandardError()) : QString();
     }
-    /// What ruff says of the folder's code; nothing where there is no ruff.
+    /// Returns the output of ruff about the folder's code; nullopt if ruff is not installed.
     static std::optional<QString> faultOfRuff(const fs::path& folder)
     {
         QProcess ruff;

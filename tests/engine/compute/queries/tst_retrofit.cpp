@@ -193,7 +193,7 @@ private slots:
         const auto trained = loadCheckpoint(directory("on"), std::nullopt, nullptr);
         QVERIFY(!isZero(trained->model.tensors().at("topology.gate")));
         QVERIFY(reader->matrix("mix/q", kDone + 8)->at(2, 1) != 1.0F);
-        // What a checkpoint tells of every feature is what was recorded of them all.
+        // The features' values in a checkpoint equal the recorded ones.
         const auto tensors = checkpointCoefficients(directory("on"), kDone + 8);
         QVERIFY(tensors.ok());
         for (const CoefficientTensor& tensor : *tensors) {

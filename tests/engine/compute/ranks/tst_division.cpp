@@ -83,7 +83,7 @@ Project with(Project project, std::string_view pointer, const projects::FieldSca
 /// A table of values by the pointers of fields: what a row sets.
 using Values = std::map<std::string, projects::FieldScalar>;
 
-/// What is drawn of a picture. The constants draw nothing, and are rows all the same.
+/// Returns the random numbers of a picture. The constants draw nothing, and are rows all the same.
 const Values& augmentations()
 {
     static const Values values{{"/data/augmentation/least_area", 0.5},

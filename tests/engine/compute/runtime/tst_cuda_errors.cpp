@@ -18,7 +18,7 @@ using namespace residua::engine;
 
 namespace {
 
-/// What the kernels' stand-in does and sees.
+/// The settings and the counters of the kernels' stand-in.
 struct KernelState {
     kernels::Status status = kernels::Status::ok;
     std::string error;

@@ -47,7 +47,7 @@ void trainOnCpu()
     weight.sum().backward();
 }
 
-/// What the started copy does; its standard output is what the test looks at.
+/// Runs the started copy. The test reads its standard output.
 int runAsChild(const std::string& what, const std::string& key)
 {
     if (what == "--list") {

@@ -61,7 +61,7 @@ ResumeRun resume(const std::filesystem::path& runDirectory)
     return command;
 }
 
-/// What the killed process does: trains past a checkpoint, says so, and waits for its end.
+/// Trains past a checkpoint in the process to be killed, prints that, and waits for its end.
 int trainUntilKilled(const char* runDirectory)
 {
     SessionProbe probe;

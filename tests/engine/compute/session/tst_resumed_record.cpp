@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run that is resumed says of itself, and what it makes up for after an error of the data.
+// The record of a run that is resumed, and the work that it repeats after an error of the data.
 #include "run_harness.h"
 
 #include "engine/base/api/environment.h"

@@ -150,7 +150,7 @@ private slots:
                 return event.kind == RunEventKind::OtherData && isIn(event.text, "expected 1 file of 1000 bytes");
             }));
         }
-        // What it was trained on last is what it expects from now on.
+        // The data that it was trained on last are those that it expects from now on.
         const Answers again = useAll(m_run, {}, OtherData::Refuse);
         QVERIFY2(again.refusals.empty() && again.notes.empty(), again.all().c_str());
     }
@@ -242,7 +242,7 @@ private slots:
     }
 
 private:
-    /// What became of an evaluation, a sample, a retrofit and a resumption.
+    /// The answers to an evaluation, a sample, a retrofit and a resumption.
     struct Answers {
         std::vector<std::string> refusals;
         std::vector<std::string> notes;

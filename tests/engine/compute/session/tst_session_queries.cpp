@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a session answers beside its run.
+// The answers of a session beside its run.
 #include "run_harness.h"
 
 #include "tests/support/test_program.h"

@@ -95,7 +95,7 @@ private slots:
             worst = std::max(worst, std::abs(loss - expected) / expected);
         }
         QVERIFY2(worst < 1e-8, qPrintable(QString::number(worst)));
-        // What is compared moves: but from a small start, or where no shortcut lets anything through, it hardly begins.
+        // The compared values change. They hardly do from a small start, or if no shortcut lets anything through.
         if (member.values.front() == "half" && member.values.back() != "none") {
             QVERIFY(trained.at(kSteps) < 0.99 * trained.at(1));
         }

@@ -36,7 +36,7 @@ using tests::SessionProbe;
 namespace {
 
 constexpr int kRunSteps = 10;
-/// What the process may allocate on the CPU in the test of a lack of memory.
+/// The memory that the process may allocate on the CPU in the test of a lack of memory.
 constexpr std::int64_t kHostLimit = std::int64_t{2} << 30;
 
 /// With dropout, and with all that a run measures.

@@ -160,7 +160,7 @@ const Course kCourses[] = {
      [](Project& project) { project = tests::quickVectors(kCourseSteps); }},
 };
 
-/// What training has come to.
+/// The result of a training.
 struct Trained {
     std::vector<double> losses;
     std::vector<at::Tensor> weights; ///< on the CPU
@@ -259,7 +259,7 @@ std::vector<at::Tensor> updatedOn(const std::string& device, const projects::Opt
     return values;
 }
 
-/// What differs between two trainings that should have the same bits; empty if nothing does.
+/// Returns the first difference of two trainings that should have the same bits; empty if there is none.
 QString difference(const Trained& a, const Trained& b)
 {
     for (std::size_t i = 0; i < std::max(a.losses.size(), b.losses.size()); ++i) {
@@ -443,7 +443,7 @@ private Q_SLOTS:
                 bf16 ? "losses in bf16, Fast" : "losses in fp32, Fast");
     }
 
-    /// What a run records beside its losses.
+    /// The measures of a run beside its losses.
     void measuresAsTheCpuDoes_data()
     {
         QTest::addColumn<QString>("topology");

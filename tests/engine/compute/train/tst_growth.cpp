@@ -129,7 +129,7 @@ private Q_SLOTS:
         QVERIFY(std::ranges::any_of(weights, [](float value) { return value != 0; }));
     }
 
-    /// What is compared is the network as grown so far, and the new run grows on.
+    /// The network is compared as it has grown so far, and the new run continues to grow.
     void aRetrofitKeepsWhatIsGrown_data()
     {
         QTest::addColumn<QString>("topology");

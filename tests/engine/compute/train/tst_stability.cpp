@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a network does without each of its layers, against passes that leave them out one by one; and how well each
-// degree of a polynomial is learned.
+// The effect of leaving out each layer, against passes that leave them out one by one; and how well each degree of a
+// polynomial is learned.
 #include "tests/engine/compute/network/network_double.h"
 #include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/train/trainer_harness.h"

@@ -38,7 +38,7 @@ Project stagedMlp(std::int64_t depth, projects::StageSchedule schedule)
     return project;
 }
 
-/// What step `step` of the schedule does with each layer.
+/// Returns the use of each layer in step `step` of the schedule.
 std::vector<LayerUse> drawn(const Project& project, std::int64_t step, engine::Mode mode = engine::Mode::Training)
 {
     Pass pass = passIn(mode);

@@ -128,8 +128,8 @@ private Q_SLOTS:
         }
     }
 
-    /// What a step leaves out decays under a gradient of zero, and stays to the bit where nothing touches it. Layers
-    /// that do not exist yet stay in either case.
+    /// Weights that a step leaves out decay under a gradient of zero, and keep their bits if nothing touches them.
+    /// Layers that do not exist yet stay in either case.
     void absentWeights()
     {
         for (const AbsentWeights absent : {AbsentWeights::ZeroGradient, AbsentWeights::Untouched}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a pass leaves out: layers under every wiring, heads, parts of MLPs.
+// The parts that a pass leaves out: layers under every wiring, heads, parts of MLPs.
 #include "tests/engine/compute/depth/mix_reference.h"
 #include "tests/engine/compute/network/network_harness.h"
 
@@ -105,7 +105,7 @@ private Q_SLOTS:
         got.backward();
         expected.backward();
         const std::string fault = gradientFault(*dropped, *zeroed, [&](const std::string& name) {
-            // What an absent layer would have read, or what is only weighed with it, has no gradient; with zeros it
+            // Weights that only an absent layer reads, or that weigh only its output, have no gradient; with zeros they
             // may.
             return name.starts_with("layers.") && !isAbsent(name);
         });

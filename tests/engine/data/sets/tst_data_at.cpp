@@ -322,7 +322,7 @@ private slots:
         QVERIFY(Dataset::open(project, m_folder, {}, {ReadingVersion::First, {}}).ok());
     }
 
-    /// What numpy.save writes is read by its own header, whatever its name; other types are named.
+    /// The header of numpy.save's files is read, whatever the file's name. Other types are named in the refusal.
     void numpyArraysAreTokens()
     {
         const auto array = [](const std::string& type, const std::string& shape, const std::string& numbers) {

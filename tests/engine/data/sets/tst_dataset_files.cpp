@@ -409,7 +409,7 @@ private slots:
                  notes.empty() ? "" : notes.front().c_str());
     }
 
-    /// What differs only far inside of a large file is seen: samples come from all of it.
+    /// A difference far inside a large file is found: samples come from all of it.
     void samplesReachAllOfTheFile()
     {
         std::vector<std::uint16_t> values(4'000'000, 0);

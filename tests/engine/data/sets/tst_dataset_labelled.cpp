@@ -265,7 +265,7 @@ private Q_SLOTS:
                  other.error().text().c_str());
     }
 
-    /// What a run would refuse is known before it, with the number of classes that it needs.
+    /// Data that a run would refuse are refused before it, with the number of classes that it needs.
     void dataAreJudgedBeforeARun()
     {
         writeAll(m_folder / "a.csv", "text,label\na,x\nb,y\nc,z\nd,z\n");

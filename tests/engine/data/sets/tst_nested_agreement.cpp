@@ -123,7 +123,7 @@ private slots:
         }
     }
 
-    /// What the last opener alone tells of a closer's point must leave the point open at every level but the first.
+    /// The last opener alone must leave a closer's point open at every level but the first.
     void agreementNeedsTheOuterLevels()
     {
         const NestedAgreement language({64, 4, 0});

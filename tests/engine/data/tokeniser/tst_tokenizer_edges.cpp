@@ -149,7 +149,8 @@ private slots:
         map.add("\uFB01", "fi");
         map.add("e\u0301", "\u00e9");
         map.add("\u3000", " ");
-        // What a reader takes for one character is replaced as a whole, if only its beginning is in the table.
+        // A sequence that a reader takes for one character is replaced as a whole, if only its beginning is in the
+        // table.
         row("precompiled: of three entries", mapFile(map.text(), {"?", "x\u00e9 fi e"}), "xe\u0301\u3000\uFB01\u0301 e",
             {1});
         row("precompiled: nothing to replace", mapFile(map.text(), {"?", "e\u00e9"}), "e\u00e9", {1});

@@ -307,7 +307,7 @@ private slots:
         QVERIFY2(isIn(refused.error().text(), "holds \"\\x1bö"), refused.error().text().c_str());
         QVERIFY(isUtf8(refused.error().text()) && !isIn(refused.error().text(), "\uFFFD"));
 
-        // What a person named so is packed, and shown without it.
+        // A path with such a name is packed, and shown without control characters.
         auto document = projects::loadProject(m_home);
         document->project.name = "a\nb";
         QVERIFY(projects::saveProject(m_home, *document).ok());

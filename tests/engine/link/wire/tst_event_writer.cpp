@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What waits for a reader that stands still is bounded, and what it needs arrives when it reads again.
+// The queue for a reader that stands still is bounded, and the events that it needs arrive when it reads again.
 #include "engine/link/wire/event_writer.h"
 #include "engine/link/wire/messages.h"
 #include "engine/link/wire/values.h"

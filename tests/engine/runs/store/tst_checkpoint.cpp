@@ -227,7 +227,7 @@ private slots:
         QCOMPARE(bestCheckpoint(m_run, {}), std::optional<std::int64_t>(40));
     }
 
-    /// What a stranger writes, with a checksum that is right.
+    /// States that a stranger writes, with a checksum that is right.
     void nonsenseStates_data()
     {
         QTest::addColumn<QByteArray>("from");

@@ -253,7 +253,7 @@ private slots:
     }
 
 private:
-    /// What another program does to the store.
+    /// Changes the store as another program does.
     void change(const std::string& sql) const
     {
         auto store = Database::openForWriting(m_run / kStoreFile);

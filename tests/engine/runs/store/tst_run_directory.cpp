@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run's directory and its run.json are to those who list, take up and move runs.
+// A run's directory and its run.json for programs that list, resume and move runs.
 #include "engine/base/api/values.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"

@@ -203,7 +203,7 @@ private slots:
         QVERIFY(opened.error().place.starts_with(path.string()));
     }
 
-    /// What is no tensor file is found out from its header, whatever its size and kind.
+    /// Other files are refused by their header, whatever their size and kind.
     void otherFilesAreRefusedUnread()
     {
         const fs::path file = m_run / "odd.safetensors";

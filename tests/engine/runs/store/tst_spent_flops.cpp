@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the training of a run has cost where it goes on from weights that other projects trained.
+// The cost of training a run that continues from weights that other projects trained.
 #include "engine/runs/results/run_branch.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/store/run_writer.h"

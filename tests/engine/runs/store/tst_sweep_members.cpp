@@ -125,7 +125,7 @@ private slots:
     }
 
 private:
-    /// What run.json says of a run of the member that knows nothing of the sweep.
+    /// Returns the run.json of a run of the member that knows nothing of the sweep.
     static RunInfo infoOf(const projects::SweepMember& member)
     {
         RunInfo info = exampleInfo();

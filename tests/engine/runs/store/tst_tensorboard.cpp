@@ -189,9 +189,8 @@ private slots:
         }
     }
 
-    /// What a run records of a border is there by its name and step, as every number is, and so is what it validated of
-    /// the stage's own network.
-    /// The weights of its shortcuts follow by source and target.
+    /// The record of a border has its name and step, as every number has, and so has the validation of the stage's own
+    /// network. The weights of its shortcuts follow by source and target.
     void aRunsStagesAndWeightsAreThere()
     {
         RunInfo info;
