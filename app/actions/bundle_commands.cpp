@@ -21,7 +21,7 @@ BundleCommands::BundleCommands(const WindowParts& parts, SaveCommands& saving) :
 {
     connect(m_actions.takeAlong, &QAction::triggered, this, &BundleCommands::takeAlong);
     connect(m_actions.bringBack, &QAction::triggered, this, &BundleCommands::chooseAndBringBack);
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::takeAlongRequested, this, [this](const std::string& run) {
+    m_workspace.view<RunsPanel>().onCommand("run:takeAlong", this, [this](const std::string& run) {
         const std::filesystem::path folder(run);
         take(folder, QString::fromStdString(folder.filename().string()));
     });

@@ -12,8 +12,7 @@ namespace residua::app {
 
 FetchCommands::FetchCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::fetchRequested, this,
-            [this](const std::string& run) { ask(run); });
+    m_workspace.view<RunsPanel>().onCommand("run:fetch", this, [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::opened, this, [this] {
         if (m_dialog) {
             m_dialog->reject(); // it is about a run of the project that was open

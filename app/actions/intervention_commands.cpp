@@ -34,7 +34,7 @@ private:
 InterventionCommands::InterventionCommands(const WindowParts& parts, FetchCommands& fetch)
     : CommandGroup(parts), m_fetch(fetch)
 {
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::interventionsRequested, this, &InterventionCommands::ask);
+    m_workspace.view<RunsPanel>().onCommand("run:interventions", this, [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::opened, this, [this] { // it is about a run of the project that was open
         if (m_dialog) {
             m_dialog->reject();

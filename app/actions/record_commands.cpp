@@ -83,7 +83,7 @@ private:
 
 RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), m_archive(parts.archive)
 {
-    const RunsPanel& panel = m_workspace.view<RunsPanel>();
+    auto& panel = m_workspace.view<RunsPanel>();
     connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&panel, &RunsPanel::sidesRequested, this, &RecordCommands::showSides);
     SidesPanel& sides = m_workspace.view<SidesPanel>();
@@ -96,7 +96,7 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
         putDocksBack();
     });
     connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
-    connect(&panel, &RunsPanel::reportRequested, this, &RecordCommands::exportReport);
+    panel.onCommand("run:report", this, [this](const std::string& /*run*/) { exportReport(); });
     connect(m_actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
     connect(&m_archive, &RunArchive::refused, &m_banner, &Banner::refuse);
     connect(&m_archive, &RunArchive::trashed, this, &RecordCommands::offerBack);
@@ -167,7 +167,7 @@ void RecordCommands::offerBack(const std::vector<TrashedRun>& runs)
 
 SettingsCommands::SettingsCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::settingsRequested, this, &SettingsCommands::ask);
+    m_workspace.view<RunsPanel>().onCommand("run:settings", this, [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::changed, this, [this] {
         if (m_dialog) {
             m_dialog->setDocument(m_session.wholeDocument());

@@ -78,23 +78,24 @@ Result<projects::Project> projectOf(const std::string& run)
 RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : CommandGroup(parts), m_fetch(fetch)
 {
     connectSamples();
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
-            [this](const std::string& run) { stop(run, 0); });
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this,
-            [this](const std::string& run, GoOnKind kind) { ask(run, kind); });
+    auto& runs = m_workspace.view<RunsPanel>();
+    runs.onCommand("run:export", this, [this](const std::string& run) { askToExport(run); });
+    runs.onCommand("run:stop", this, [this](const std::string& run) { stop(run, 0); });
+    runs.onCommand("run:stopAt", this, [this](const std::string& run) { askWhereToStop(run); });
+    runs.onCommand("run:resume", this, [this](const std::string& run) { ask(run, GoOnKind::Resume); });
+    runs.onCommand("run:retrofit", this, [this](const std::string& run) { ask(run, GoOnKind::Retrofit); });
+    runs.onCommand("run:factorise", this, [this](const std::string& run) { ask(run, GoOnKind::Factorise); });
+    connect(&runs, &RunsPanel::goOnRequested, this, [this](const std::string& run, GoOnKind kind) { ask(run, kind); });
     connect(m_actions.goOnWired, &QAction::triggered, this,
             [this] { askInFront({.measured = true, .prune = {}, .asDocument = true}); });
     connect(m_actions.goOnWithout, &QAction::triggered, this, &RunCommands::askWithoutSelection);
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
-            [this](const std::string& run, std::int64_t step) {
-                m_fetch.need(run, step, [this, run, step](bool here) {
-                    if (here) {
-                        m_controller.fork(run, step);
-                    }
-                });
-            });
+    connect(&runs, &RunsPanel::forkRequested, this, [this](const std::string& run, std::int64_t step) {
+        m_fetch.need(run, step, [this, run, step](bool here) {
+            if (here) {
+                m_controller.fork(run, step);
+            }
+        });
+    });
     connect(&m_session, &DocumentSession::opened, this, &RunCommands::closeDialogs);
     connect(&m_controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
     connect(&m_controller, &RunController::factorised, this, &RunCommands::tellFactors);

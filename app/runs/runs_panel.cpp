@@ -98,20 +98,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_empty(new QLabel(this)),
       m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
-      m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),
-                           tr("Go on from one of the run's checkpoints, to as many steps as you like"), this)),
-      m_settings(panelAction("run:settings", {}, tr("Wiring and settings…"),
-                             tr("Look at the wiring and the settings of this run, and use them in the project"), this)),
-      m_stop(panelAction("run:stop", QStringLiteral("stop"), tr("Stop it"),
-                         tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"), this)),
-      m_stopAt(panelAction("run:stopAt", {}, tr("Stop it at a step…"),
-                           tr("Have whoever trains this run end it after a step, with a checkpoint"), this)),
       m_fork(panelAction("run:fork", QStringLiteral("shortcut"), tr("Fork"),
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
-      m_retrofit(panelAction("run:retrofit", {}, tr("Retrofit…"),
-                             tr("Go on with the trained network wired otherwise, computing the same at first"), this)),
-      m_factorise(panelAction("run:factorise", {}, tr("Factorise…"),
-                              tr("Go on with the trained network, its weights products of two thin matrices"), this)),
       m_sample(panelAction("run:sample", {}, tr("Sample a text"),
                            tr("Have the run's language model continue a text, or fill its masked tokens"), this)),
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
@@ -126,16 +114,6 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
                            tr("Move the run to the trash, from where it can be brought back"), this)),
       m_rename(panelAction("run:rename", {}, tr("Rename"), tr("Give the run another name (F2)"), this)),
-      m_report(panelAction("run:report", {}, tr("Export the report…"),
-                           tr("Write the run's plots, heatmaps and tables as one page"), this)),
-      m_interventions(panelAction("run:interventions", {}, tr("Interventions…"),
-                                  tr("Measure the network with other values in its parallel streams"), this)),
-      m_export(panelAction("run:export", {}, tr("Export the network…"),
-                           tr("Write the network of one of its checkpoints as code for elsewhere"), this)),
-      m_takeAlong(panelAction("run:takeAlong", {}, tr("Take along…"),
-                              tr("Write the run with its project as one file, to train on elsewhere"), this)),
-      m_fetch(panelAction("run:fetch", {}, tr("Fetch a checkpoint…"),
-                          tr("Copy a checkpoint of a run that trains on another machine to this one"), this)),
       m_reveal(
           panelAction("run:reveal", {}, tr("Show the folder"), tr("Open the run's folder in the file manager"), this))
 {
@@ -157,6 +135,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     remove->setShortcutContext(Qt::WidgetShortcut);
     m_tree->addAction(remove);
 
+    addFurtherCommands();
     makeBar();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -194,6 +173,58 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
     connect(&model, &RunsModel::listed, this, &RunsPanel::leaveOut);
     updateState();
+}
+
+/// Makes the commands on one run, and lists those that are only in its menu.
+void RunsPanel::addFurtherCommands()
+{
+    m_resume = addCommand("run:resume", When::AtRest,
+                          {tr("Resume…"), tr("Go on from one of the run's checkpoints, to as many steps as you like"),
+                           QStringLiteral("run")});
+    m_further = {
+        m_baseline,
+        m_sides,
+        addCommand("run:settings", When::Any,
+                   {tr("Wiring and settings…"),
+                    tr("Look at the wiring and the settings of this run, and use them in the project")}),
+        addCommand("run:stop", When::UnderWay,
+                   {tr("Stop it"), tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"),
+                    QStringLiteral("stop")}),
+        addCommand(
+            "run:stopAt", When::UnderWay,
+            {tr("Stop it at a step…"), tr("Have whoever trains this run end it after a step, with a checkpoint")}),
+        addCommand(
+            "run:retrofit", When::AtRest,
+            {tr("Retrofit…"), tr("Go on with the trained network wired otherwise, computing the same at first")}),
+        addCommand("run:factorise", When::AtRest,
+                   {tr("Factorise…"), tr("Go on with the trained network, its weights products of two thin matrices")}),
+        m_sample,
+        addCommand("run:interventions", When::Any,
+                   {tr("Interventions…"), tr("Measure the network with other values in its parallel streams")}),
+        m_rename,
+        addCommand("run:report", When::Any,
+                   {tr("Export the report…"), tr("Write the run's plots, heatmaps and tables as one page")}),
+        addCommand(
+            "run:export", When::Any,
+            {tr("Export the network…"), tr("Write the network of one of its checkpoints as code for elsewhere")}),
+        addCommand("run:takeAlong", When::AtRest,
+                   {tr("Take along…"), tr("Write the run with its project as one file, to train on elsewhere")}),
+        addCommand(
+            "run:fetch", When::Elsewhere,
+            {tr("Fetch a checkpoint…"), tr("Copy a checkpoint of a run that trains on another machine to this one")}),
+        m_reveal};
+}
+
+QAction* RunsPanel::addCommand(const char* name, When when, const Words& words)
+{
+    QAction* const action = panelAction(name, words.icon, words.text, words.toolTip, this);
+    connect(action, &QAction::triggered, this, [this, action] {
+        if (const engine::RunInfo* run = current()) {
+            emit commandChosen(action->objectName(), run->directory);
+        }
+    });
+    m_ofOneRun.emplace_back(action, when);
+    return action;
 }
 
 /// The filter, and the commands of the selected runs as buttons.
@@ -243,37 +274,13 @@ void RunsPanel::fitTree()
 
 void RunsPanel::connectButtons()
 {
-    const auto withCurrent = [this](auto tell) {
-        return [this, tell] {
-            if (const engine::RunInfo* run = current()) {
-                tell(run->directory);
-            }
-        };
+    const auto show = [this] {
+        if (const engine::RunInfo* run = current()) {
+            m_shown.bringToFront(run->directory);
+        }
     };
-    const auto show = withCurrent([this](const std::string& directory) { m_shown.bringToFront(directory); });
     connect(m_tree, &QTreeView::activated, this, show);
     connect(m_show, &QAction::triggered, this, show);
-    for (const auto& [action, kind] : {std::pair(m_resume, GoOnKind::Resume), std::pair(m_retrofit, GoOnKind::Retrofit),
-                                       std::pair(m_factorise, GoOnKind::Factorise)}) {
-        connect(action, &QAction::triggered, this,
-                withCurrent([this, how = kind](const std::string& directory) { emit goOnRequested(directory, how); }));
-    }
-    connect(m_settings, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit settingsRequested(directory); }));
-    connect(m_report, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
-    connect(m_interventions, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit interventionsRequested(directory); }));
-    connect(m_export, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit exportRequested(directory); }));
-    connect(m_takeAlong, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit takeAlongRequested(directory); }));
-    connect(m_fetch, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit fetchRequested(directory); }));
-    connect(m_stop, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit stopRequested(directory); }));
-    connect(m_stopAt, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit stopAtRequested(directory); }));
     connect(m_sample, &QAction::triggered, this, &RunsPanel::sampleRequested);
     connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
     m_baseline->setCheckable(true);
@@ -445,24 +452,23 @@ void RunsPanel::updateState()
     m_bar->setVisible(any);
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_interventions, m_export, m_reveal}) {
+    for (QAction* action : {m_show, m_fork, m_sample, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     m_baseline->setEnabled(!currentUnit().empty());
     m_baseline->setChecked(m_baseline->isEnabled() && currentUnit() == m_shown.baseline());
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
-    m_fetch->setEnabled(run != nullptr && !run->place.empty());
     m_compare->setEnabled(count == 2);
     m_sides->setEnabled(count >= kFewestBeside && count <= kMostBeside);
     m_remove->setEnabled(count > 0);
     const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;
-    m_resume->setEnabled(rests);
-    m_retrofit->setEnabled(rests);
-    m_factorise->setEnabled(rests);
-    m_takeAlong->setEnabled(rests);
-    m_stop->setEnabled(run && !rests);
-    m_stopAt->setEnabled(run && !rests);
+    for (const auto& [action, when] : m_ofOneRun) {
+        action->setEnabled(run && (when == When::AtRest      ? rests
+                                   : when == When::UnderWay  ? !rests
+                                   : when == When::Elsewhere ? !run->place.empty()
+                                                             : true));
+    }
 }
 
 } // namespace residua::app

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 class QAction;
@@ -57,13 +58,23 @@ public:
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
     /// Returns the commands that are only in the menu of a run.
-    [[nodiscard]] QList<QAction*> furtherCommands() const
+    [[nodiscard]] QList<QAction*> furtherCommands() const { return m_further; }
+
+    /// Calls `carryOut` with the directory of the current run when its command `name` is chosen: "run:export".
+    template <class CarryOut>
+    void onCommand(const char* name, QObject* receiver, CarryOut carryOut)
     {
-        return {m_baseline,      m_sides,  m_settings, m_stop,   m_stopAt,    m_retrofit, m_factorise, m_sample,
-                m_interventions, m_rename, m_report,   m_export, m_takeAlong, m_fetch,    m_reveal};
+        connect(this, &RunsPanel::commandChosen, receiver,
+                [name, carryOut](const QString& chosen, const std::string& directory) {
+                    if (chosen == QLatin1String(name)) {
+                        carryOut(directory);
+                    }
+                });
     }
 
 signals:
+    /// Emitted with the name of a command on one run, for onCommand().
+    void commandChosen(const QString& name, const std::string& directory);
     /// Emitted to continue the run in one of these ways, after a dialog.
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
     /// Emitted to continue from the checkpoint of `step` as a new run.
@@ -71,24 +82,21 @@ signals:
     /// Emitted to show two to four runs side by side.
     void sidesRequested(const std::vector<std::string>& directories);
     void compareRequested(const std::string& first, const std::string& second);
-    /// The user wants to look at the run's wiring and settings.
-    void settingsRequested(const std::string& directory);
     /// The user wants a text of the current run's model.
     void sampleRequested();
-    void reportRequested(const std::string& directory);
-    /// Emitted to export the network of one of the run's checkpoints as code.
-    void exportRequested(const std::string& directory);
-    /// Emitted to measure interventions on the run's parallel streams.
-    void interventionsRequested(const std::string& directory);
-    /// Emitted to copy a checkpoint of a run on another machine here.
-    void fetchRequested(const std::string& directory);
-    void takeAlongRequested(const std::string& directory);
-    /// Emitted to end the run, whichever process trains it: at once, or after a step that the user enters.
-    void stopRequested(const std::string& directory);
-    void stopAtRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
 
 private:
+    /// The runs that a command acts on.
+    enum class When { Any, AtRest, UnderWay, Elsewhere };
+    struct Words {
+        QString text;
+        QString toolTip;
+        QString icon = {};
+    };
+    /// Adds a command on the current run, which emits commandChosen().
+    QAction* addCommand(const char* name, When when, const Words& words);
+    void addFurtherCommands();
     [[nodiscard]] const engine::RunInfo* current() const;
     /// Returns the directory of the current run, or an empty text.
     [[nodiscard]] std::string currentDirectory() const;
@@ -121,24 +129,16 @@ private:
     RunTable* m_table = nullptr;
     QLabel* m_empty;
     QAction* m_show;
-    QAction* m_resume;
-    QAction* m_settings;
-    QAction* m_stop;
-    QAction* m_stopAt;
+    QAction* m_resume = nullptr;
     QAction* m_fork;
-    QAction* m_retrofit;
-    QAction* m_factorise;
     QAction* m_sample;
     QAction* m_compare;
     QAction* m_baseline; ///< of the differences in plots and in the list
     QAction* m_sides;
     QAction* m_remove;
     QAction* m_rename;
-    QAction* m_report;
-    QAction* m_interventions;
-    QAction* m_export;
-    QAction* m_takeAlong;
-    QAction* m_fetch;
+    std::vector<std::pair<QAction*, When>> m_ofOneRun; ///< see addCommand()
+    QList<QAction*> m_further;
     QAction* m_reveal; ///< opens its folder in the system's file manager
 };
 

@@ -115,7 +115,8 @@ private:
 
     RunSettingsDialog* openSettings()
     {
-        emit m_window->workspace().view<RunsPanel>().settingsRequested(m_window->runs().runDirectory().string());
+        emit m_window->workspace().view<RunsPanel>().commandChosen(QStringLiteral("run:settings"),
+                                                                   m_window->runs().runDirectory().string());
         RunSettingsDialog* dialog = nullptr;
         const auto isOpen = [&] { return (dialog = m_window->findChild<RunSettingsDialog*>()) != nullptr; };
         return QTest::qWaitFor(isOpen, kPatience) ? dialog : nullptr;
