@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/files/content_hash.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace residua::engine {

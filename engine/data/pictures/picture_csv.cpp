@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <iterator>
+#include <set>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 namespace residua::engine {
 namespace {
