@@ -119,6 +119,8 @@ void addLayersCommands(const WindowParts& parts);
 /// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
 /// members are added to the queue.
 void addSweepCommands(const WindowParts& parts);
+/// The towers and losses of the document: shows one tower by its tab, and adds, joins and removes them.
+void addTowerCommands(const WindowParts& parts);
 /// Trains a tokeniser on the open project's text and sets it in the document.
 void addTokeniserCommands(const WindowParts& parts);
 /// The run bar's choice of topology: shows the document's topology, applies the selected one, and restores the preset

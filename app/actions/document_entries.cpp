@@ -8,6 +8,7 @@
 #include "app/properties/property.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>
@@ -80,6 +81,9 @@ std::vector<NamedPlace> placesOf(const projects::Project& project)
             places.push_back({NodePlace{graph, node.id}, path + kDivider + QString::fromStdString(node.name)});
         }
     }
+    for (std::size_t loss = 0; loss < project.losses.size(); ++loss) {
+        places.push_back({LossPlace{loss}, titleOf(project, LossPlace{loss})});
+    }
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         places.push_back({LayersPlace{{layer}}, titleOf(project, LayersPlace{{layer}})});
     }
@@ -120,7 +124,8 @@ PaletteEntry entryOf(const NamedPlace& at, const Property& field, DocumentViews&
 void addIdle(std::vector<PaletteEntry>& entries, const projects::Project& project, Section section)
 {
     for (const projects::FieldEntry& field : projects::fieldsOf(project, "/" + keyOf(section))) {
-        if (field.isIdle && isSettable(field) && field.value == field.defaultValue) {
+        if ((field.isIdle || needsTowers(project, field.pointer)) && isSettable(field) &&
+            field.value == field.defaultValue) {
             const Property words = propertyFor(field.field);
             PaletteEntry entry;
             entry.text = titleOf(project, SectionPlace{section}) + kDivider + words.title;
@@ -149,6 +154,17 @@ std::vector<PaletteEntry> documentEntries(const DocumentSession& session, Docume
                 entries.push_back(entryOf(session, documents, item));
             }
         }
+    }
+    const projects::Project& whole = session.wholeProject();
+    for (const std::size_t tower : whole.towers.empty() ? std::vector<std::size_t>() : shownOrder(whole)) {
+        const std::string& name = projects::towerAt(whole, tower).name;
+        PaletteEntry entry;
+        entry.text = EntryText::tr("Show tower › %1").arg(QString::fromStdString(name));
+        entry.id = QStringLiteral("tower:") + QString::fromStdString(name);
+        entry.toolTip = towerText(whole, tower);
+        entry.note = [text = entry.toolTip] { return text; };
+        entry.take = [&documents, tower] { documents.choose(TowerPlace{tower}); };
+        entries.push_back(std::move(entry));
     }
     for (const NamedPlace& at : placesOf(session.project())) {
         for (const Property& field : propertiesOf(session.project(), at.place)) {

@@ -40,6 +40,7 @@ WindowActions::WindowActions(QWidget& window)
     };
     makeFile(make);
     makeEdit(make);
+    makeTowers(make);
     makeView(make);
     makeRuns(make);
     makeCanvases(make);
@@ -101,6 +102,24 @@ void WindowActions::makeEdit(const Make& make)
                Text::tr("Show the whole network"));
     zoomToSelection = make("zoomToSelection", "", Text::tr("&Zoom to selection"), {QKeySequence(Qt::Key_Z)},
                            Text::tr("Show what is selected"));
+}
+
+void WindowActions::makeTowers(const Make& make)
+{
+    nextTower = make("nextTower", "", Text::tr("Show the next to&wer"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)},
+                     Text::tr("Show the tower that runs after the shown one, or the first"));
+    addTower = make("addTower", "", Text::tr("&Add a tower"), {},
+                    Text::tr("Add a copy of the shown tower that has no loss of its own"));
+    duplicateTower = make("duplicateTower", "", Text::tr("&Duplicate the tower"), {},
+                          Text::tr("Add a copy of the shown tower with its loss"));
+    removeTower = make("removeTower", "", Text::tr("&Remove the tower"), {},
+                       Text::tr("Remove the shown tower, unless others read it"));
+    joinStack =
+        make("joinStack", "", Text::tr("&Join a further stack after this one"), {},
+             Text::tr("A copy of the shown tower runs before it, and the shown one reads its output through a joint"));
+    addLoss = make("addLoss", "", Text::tr("Add a &loss…"), {},
+                   Text::tr("Compare the shown tower's output with another value, and choose which in the inspector"));
+    removeLoss = make("removeLoss", "", Text::tr("Remove the l&oss"), {}, Text::tr("Remove the selected loss"));
 }
 
 void WindowActions::makeView(const Make& make)
@@ -227,7 +246,7 @@ QList<QAction*> WindowActions::ofProject() const
     for (const auto& [action, layout] : layouts) {
         actions.append(action);
     }
-    return actions + ofCanvas();
+    return actions + ofTowers() + ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -256,11 +275,12 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     edit->addActions({actions.selectAll, actions.deselect});
     edit->addSeparator();
     edit->addAction(actions.backToPreset);
+    edit->addMenu(Text::tr("To&wers"))->addActions(actions.ofTowers());
 
     QMenu* view = bar.addMenu(Text::tr("&View"));
     view->addActions({actions.commands, actions.palette});
     view->addSeparator();
-    view->addActions({actions.depth, actions.matrix, actions.block, actions.schedule});
+    view->addActions({actions.depth, actions.matrix, actions.block, actions.schedule, actions.nextTower});
     view->addSeparator();
     view->addActions({actions.fit, actions.zoomToSelection});
     view->addSeparator();

@@ -46,6 +46,13 @@ struct WindowActions {
     QAction* fit;
     QAction* zoomToSelection;
     QAction* backToPreset;
+    QAction* nextTower;
+    QAction* addTower;
+    QAction* duplicateTower;
+    QAction* removeTower;
+    QAction* joinStack;
+    QAction* addLoss;
+    QAction* removeLoss;
     QAction* commands;
     QAction* keys;
     QAction* palette;
@@ -89,6 +96,11 @@ struct WindowActions {
     {
         return {prune, freeze, freezeAtStart, selectAll, deselect, fit, zoomToSelection};
     }
+    /// Commands on towers and losses.
+    [[nodiscard]] QList<QAction*> ofTowers() const
+    {
+        return {addTower, duplicateTower, joinStack, removeTower, addLoss, removeLoss};
+    }
     /// Commands that need an open project.
     [[nodiscard]] QList<QAction*> ofProject() const;
 
@@ -99,6 +111,7 @@ private:
 
     void makeFile(const Make& make);
     void makeEdit(const Make& make);
+    void makeTowers(const Make& make);
     void makeView(const Make& make);
     void makeRuns(const Make& make);
     /// Makes the actions of the views and of their contents.

@@ -276,6 +276,8 @@ public:
         return node ? wordOfNode(*node) : std::string();
     }
     std::string operator()(const LoopPlace&) const { return "loops"; }
+    std::string operator()(const LossPlace&) const { return "towers"; }
+    std::string operator()(const TowerPlace&) const { return "towers"; }
     std::string operator()(const LayersPlace&) const { return kBlocks; }
     std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.stack().topology); }
 

@@ -55,11 +55,11 @@ OutlineModel::OutlineModel(QObject* parent) : QAbstractItemModel(parent), m_root
 
 OutlineModel::~OutlineModel() = default;
 
-void OutlineModel::setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs)
+void OutlineModel::setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs, std::size_t shown)
 {
     m_document = std::move(document);
     m_ports = projects::portsOf(m_document->project.stack().topology);
-    sync(*m_root, outlineOf(m_document, runs));
+    sync(*m_root, outlineOf(m_document, runs, shown));
 }
 
 OutlineModel::Items& OutlineModel::childrenOf(Item& item)

@@ -23,7 +23,8 @@ public:
     explicit OutlineModel(QObject* parent = nullptr);
     ~OutlineModel() override;
 
-    void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs);
+    /// `document` is the view of tower `shown`.
+    void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs, std::size_t shown = 0);
     /// Sets the live data: learned weights beside their shortcuts, and at layers whether the current step leaves them
     /// out.
     void setLive(editor::LiveSnapshot live);

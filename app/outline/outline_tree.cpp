@@ -9,6 +9,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 
 #include <QCoreApplication>
 
@@ -42,6 +43,8 @@ constexpr const char* kLayers = "layers";
 constexpr const char* kGroups = "groups";
 constexpr const char* kLoops = "loops";
 constexpr const char* kOutput = "output";
+constexpr const char* kLosses = "losses";
+constexpr const char* kTowers = "towers";
 
 std::string keyOf(projects::NodeId node)
 {
@@ -363,6 +366,52 @@ OutlineRow networkRow(const DocumentSnapshot& document)
     return row;
 }
 
+std::string towerKey(std::size_t tower)
+{
+    return "tower:" + std::to_string(tower);
+}
+
+/// Returns the row of the towers, in the order in which they run.
+OutlineRow towersRow(const DocumentSnapshot& document, std::size_t shown)
+{
+    OutlineRow row = rowOf(kTowers, Text::tr("Towers"), "network", ProjectPlace{});
+    row.value = QString::number(projects::towerCount(document->project));
+    row.children = [document, shown] {
+        std::vector<OutlineRow> rows;
+        const Project whole = projects::viewOf(document->project, shown);
+        for (const std::size_t index : shownOrder(whole)) {
+            const std::string& name = projects::towerAt(whole, index).name;
+            rows.push_back(rowOf(towerKey(index), QString::fromStdString(name), "network", TowerPlace{index}));
+            rows.back().toolTip = towerText(whole, index);
+            rows.back().value = index == shown ? Text::tr("shown") : QString();
+        }
+        return rows;
+    };
+    return row;
+}
+
+std::string lossKey(std::size_t loss)
+{
+    return "loss:" + std::to_string(loss);
+}
+
+OutlineRow lossesRow(const DocumentSnapshot& document)
+{
+    OutlineRow row = rowOf(kLosses, Text::tr("Losses"), "training", ProjectPlace{});
+    row.value = QString::number(document->project.losses.size());
+    row.children = [document] {
+        std::vector<OutlineRow> rows;
+        for (std::size_t i = 0; i < document->project.losses.size(); ++i) {
+            const Place place = LossPlace{i};
+            rows.push_back(rowOf(lossKey(i), titleOf(document->project, place), "training", place));
+            rows.back().value = subtitleOf(document->project, place);
+            rows.back().children = [document, place] { return propertyRows(document->project, place); };
+        }
+        return rows;
+    };
+    return row;
+}
+
 /// Returns the rows of the changes since the preset was chosen.
 std::vector<OutlineRow> differenceRows(const Project& project)
 {
@@ -469,6 +518,12 @@ std::vector<std::string> outlinePath(const projects::Document& document, const P
     if (const auto* loop = std::get_if<LoopPlace>(&place)) {
         return {kNetwork, kLoops, loopKey(loop->loop)};
     }
+    if (const auto* tower = std::get_if<TowerPlace>(&place)) {
+        return {kTowers, towerKey(tower->tower)};
+    }
+    if (const auto* loss = std::get_if<LossPlace>(&place)) {
+        return {kLosses, lossKey(loss->loss)};
+    }
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         return pathOf(document, *layers);
     }
@@ -478,12 +533,16 @@ std::vector<std::string> outlinePath(const projects::Document& document, const P
     return {};
 }
 
-std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::vector<engine::RunInfo>& runs)
+std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::vector<engine::RunInfo>& runs,
+                                  std::size_t shown)
 {
     const Project& project = document->project;
     std::vector<OutlineRow> rows;
     rows.push_back(sectionRow(document, Section::Data, "data"));
     rows.back().value = shownValue(project, Section::Data, "/data/source/kind");
+    if (!project.towers.empty()) {
+        rows.push_back(towersRow(document, shown));
+    }
     rows.push_back(networkRow(document));
     rows.push_back(topologyRow(document));
     rows.push_back(sectionRow(document, Section::Schedule, "stages"));
@@ -495,6 +554,9 @@ std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::v
     rows.back().value = shownValue(project, Section::Initialisation, "/initialisation/law");
     rows.push_back(sectionRow(document, Section::Training, "training"));
     rows.back().value = shownValue(project, Section::Training, "/training/steps");
+    if (!project.losses.empty()) {
+        rows.push_back(lossesRow(document));
+    }
     rows.push_back(sectionRow(document, Section::Seeds, "seeds"));
     rows.push_back(runsRow(document, runs));
     return rows;

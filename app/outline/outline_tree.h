@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,8 +34,9 @@ struct OutlineRow {
 };
 
 /// Returns the whole document as rows: everything on the canvas, and all other settings.
+/// `document` is the view of tower `shown`.
 [[nodiscard]] std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document,
-                                                const std::vector<engine::RunInfo>& runs);
+                                                const std::vector<engine::RunInfo>& runs, std::size_t shown = 0);
 
 /// Returns the keys from a top row down to the row of `place`; empty if it has no row.
 [[nodiscard]] std::vector<std::string> outlinePath(const projects::Document& document, const Place& place);

@@ -3,6 +3,7 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -159,15 +161,102 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
     return property;
 }
 
+/// Makes a choice of a property that is the name of a value. `none` is the title of the empty name, if it is allowed. A
+/// name that is not among the values stays a choice, because it may be the error.
+void chooseAmong(Property& property, std::vector<std::string> values, const QString& none = {})
+{
+    const std::string now = property.value.toString().toStdString();
+    if (!none.isEmpty()) {
+        values.insert(values.begin(), std::string());
+    }
+    if (std::ranges::find(values, now) == values.end()) {
+        values.push_back(now);
+    }
+    property.kind = PropertyKind::Choice;
+    property.value = static_cast<int>(std::ranges::find(values, now) - values.begin());
+    property.defaultValue = none.isEmpty() ? QVariant() : QVariant(0);
+    for (const std::string& value : values) {
+        property.choices << (value.empty() ? none : QString::fromStdString(value));
+    }
+    property.edit = [values, pointer = property.key](const Project& project,
+                                                     const QVariant& given) -> Result<projects::Edit> {
+        const auto index = static_cast<std::size_t>(given.toInt());
+        if (index >= values.size()) {
+            return Error{pointer, "expected a value of a tower"};
+        }
+        return projects::fieldEdit(project, pointer, values[index]);
+    };
+}
+
+/// Returns the property of the names of the trained towers.
+Property trainsProperty(const Project& project, const LossPlace& place)
+{
+    const std::string pointer = pointerOf(place) + "/trains";
+    Property property = propertyFor(projects::findField(project, pointer).value().field);
+    property.key = property.pointer = pointer;
+    property.value = QString::fromStdString(joinedText(project.losses[place.loss].trains));
+    property.defaultValue = QString();
+    property.edit = [place](const Project& before, const QVariant& given) -> Result<projects::Edit> {
+        std::vector<projects::Loss> losses = before.losses;
+        std::vector<std::string>& trains = losses.at(place.loss).trains;
+        trains.clear();
+        for (const QString& name : given.toString().split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+            trains.push_back(name.trimmed().toStdString());
+        }
+        return projects::Edit{projects::SetLosses{std::move(losses)}};
+    };
+    return property;
+}
+
 } // namespace
+
+bool isOfTowers(std::string_view pointer)
+{
+    constexpr std::string_view kOfTowers[] = {"/network/name", "/network/input", "/network/frozen", "/network/own_loss",
+                                              "/network/loss_weight"};
+    return std::ranges::find(kOfTowers, pointer) != std::end(kOfTowers);
+}
+
+bool needsTowers(const Project& project, std::string_view pointer)
+{
+    return isOfTowers(pointer) && project.towers.empty() && project.losses.empty();
+}
+
+std::vector<Property> lossProperties(const Project& project, const LossPlace& place)
+{
+    const std::string pointer = pointerOf(place);
+    Property name = propertyFor(projects::findField(project, pointer + "/name").value().field);
+    name.key = name.pointer = pointer + "/name"; // required, and therefore not among fieldProperties()
+    name.value = QString::fromStdString(project.losses[place.loss].name);
+    name.edit = [pointer](const Project& before, const QVariant& given) {
+        return projects::fieldEdit(before, pointer + "/name", given.toString().toStdString());
+    };
+    std::vector<Property> properties{std::move(name)};
+    for (Property& property : fieldProperties(project, pointer)) {
+        property.group.clear(); // the place is the loss
+        if (property.key == pointer + "/output") {
+            chooseAmong(property, projects::comparableValues(project));
+        } else if (property.key == pointer + "/target") {
+            chooseAmong(property, projects::comparableValues(project), Text::tr("The examples' target"));
+        }
+        properties.push_back(std::move(property));
+    }
+    properties.push_back(trainsProperty(project, place));
+    return properties;
+}
 
 std::vector<Property> networkProperties(const Project& project)
 {
     const std::vector<StackSegment>& stack = project.stack().segments;
     std::vector<Property> properties = fieldProperties(project, "/network");
     std::erase_if(properties, [](const Property& property) { return property.key.starts_with("/network/loops/"); });
+    std::erase_if(properties,
+                  [&](const Property& property) { return needsTowers(project, property.key) && property.isDefault(); });
     for (Property& property : properties) {
         property.group.clear();
+        if (property.key == "/network/input") {
+            chooseAmong(property, projects::readableValues(project, 0), Text::tr("The examples' input"));
+        }
     }
     for (std::size_t i = 0; i < stack.size(); ++i) {
         const auto repeat =

@@ -10,6 +10,7 @@
 #include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ using projects::Project;
 using Text = PropertyText;
 
 const std::string kLoops = "/network/loops/";
+const std::string kLosses = "/losses/";
 
 /// The keys of the sections in the order of Section.
 constexpr std::array<std::string_view, 8> kSections{"data",           "network",  "topology", "schedule",
@@ -168,6 +170,8 @@ bool exists(const Project& project, const Place& place)
                               return graph && graph->find(p.node);
                           },
                           [&](const LoopPlace& p) { return p.loop < project.stack().loops.size(); },
+                          [&](const LossPlace& p) { return p.loss < project.losses.size(); },
+                          [&](const TowerPlace& p) { return p.tower < projects::towerCount(project); },
                           [&](const LayersPlace& p) {
                               return !p.layers.empty() &&
                                      std::all_of(p.layers.begin(), p.layers.end(),
@@ -184,27 +188,31 @@ bool exists(const Project& project, const Place& place)
 
 QString titleOf(const Project& project, const Place& place)
 {
-    return std::visit(Overloaded{
-                          [&](const ProjectPlace&) { return QString::fromStdString(project.name); },
-                          [](const SectionPlace& p) { return titleOfSection(p.section); },
-                          [](const GraphPlace& p) { return titleOfGraph(p.graph); },
-                          [&](const NodePlace& p) {
-                              const projects::Graph* graph = findGraph(project, p.graph);
-                              const projects::Node* node = graph ? graph->find(p.node) : nullptr;
-                              return node ? QString::fromStdString(node->name) : QString();
-                          },
-                          [&](const LoopPlace& p) {
-                              const projects::Loop& loop = project.stack().loops.at(p.loop);
-                              return Text::tr("Loop of %1").arg(rangeText(loop.first, loop.last));
-                          },
-                          [&](const LayersPlace& p) { return titleOfLayers(project.stack(), p.layers); },
-                          [](const ShortcutsPlace& p) {
-                              return p.shortcuts.size() == 1
-                                         ? Text::tr("Shortcut %1").arg(shortcutName(p.shortcuts.front()))
-                                         : Text::tr("%1 shortcuts").arg(p.shortcuts.size());
-                          },
-                      },
-                      place);
+    return std::visit(
+        Overloaded{
+            [&](const ProjectPlace&) { return QString::fromStdString(project.name); },
+            [](const SectionPlace& p) { return titleOfSection(p.section); },
+            [](const GraphPlace& p) { return titleOfGraph(p.graph); },
+            [&](const NodePlace& p) {
+                const projects::Graph* graph = findGraph(project, p.graph);
+                const projects::Node* node = graph ? graph->find(p.node) : nullptr;
+                return node ? QString::fromStdString(node->name) : QString();
+            },
+            [&](const LoopPlace& p) {
+                const projects::Loop& loop = project.stack().loops.at(p.loop);
+                return Text::tr("Loop of %1").arg(rangeText(loop.first, loop.last));
+            },
+            [&](const LossPlace& p) {
+                return Text::tr("Loss “%1”").arg(QString::fromStdString(project.losses.at(p.loss).name));
+            },
+            [&](const TowerPlace&) { return Text::tr("Tower “%1”").arg(QString::fromStdString(project.network.name)); },
+            [&](const LayersPlace& p) { return titleOfLayers(project.stack(), p.layers); },
+            [](const ShortcutsPlace& p) {
+                return p.shortcuts.size() == 1 ? Text::tr("Shortcut %1").arg(shortcutName(p.shortcuts.front()))
+                                               : Text::tr("%1 shortcuts").arg(p.shortcuts.size());
+            },
+        },
+        place);
 }
 
 QString subtitleOf(const Project& project, const Place& place)
@@ -232,6 +240,13 @@ QString subtitleOf(const Project& project, const Place& place)
                 return block && one ? QString::fromStdString(block->name) : QString();
             },
             [&](const ShortcutsPlace& p) { return subtitleOfShortcuts(project, p); },
+            [&](const LossPlace& p) {
+                const projects::Loss& loss = project.losses.at(p.loss);
+                const QString target =
+                    loss.target.empty() ? Text::tr("the examples' target") : QString::fromStdString(loss.target);
+                return Text::tr("%1 against %2").arg(QString::fromStdString(loss.output), target);
+            },
+            [&](const TowerPlace&) { return towerText(project, 0); },
         },
         place);
 }
@@ -252,6 +267,34 @@ std::string pointerOf(const LoopPlace& place)
     return kLoops + std::to_string(place.loop);
 }
 
+std::string pointerOf(const LossPlace& place)
+{
+    return kLosses + std::to_string(place.loss);
+}
+
+QString towerText(const Project& whole, std::size_t tower)
+{
+    const projects::Network& network = projects::towerAt(whole, tower);
+    QStringList read;
+    for (const std::string& value : projects::readValues(whole, tower)) {
+        read << QString::fromStdString(value);
+    }
+    read.removeDuplicates();
+    QString text = QString::fromStdString(network.name);
+    if (!read.isEmpty()) {
+        text = Text::tr("%1 → %2").arg(read.join(QStringLiteral(", ")), text);
+    }
+    return network.frozen ? Text::tr("%1 (frozen)").arg(text) : text;
+}
+
+std::vector<std::size_t> shownOrder(const Project& whole)
+{
+    const auto order = projects::runOrder(whole);
+    std::vector<std::size_t> indices(projects::towerCount(whole));
+    std::iota(indices.begin(), indices.end(), 0);
+    return order ? *order : indices;
+}
+
 std::string keyOf(Section section)
 {
     return std::string(kSections[static_cast<std::size_t>(section)]);
@@ -270,6 +313,10 @@ Place placeOfPointer(const Project& project, const std::string& pointer)
         }
     }
     const std::vector<std::string> tokens = projects::tokensOf(pointer);
+    if (pointer.starts_with(kLosses)) {
+        const auto loss = numberFrom<std::size_t>(tokens.at(1));
+        return loss && *loss < project.losses.size() ? Place(LossPlace{*loss}) : Place(ProjectPlace{});
+    }
     const auto found = tokens.empty() ? kSections.end() : std::ranges::find(kSections, tokens.front());
     const auto section = static_cast<Section>(found - kSections.begin());
     return found == kSections.end() || section == Section::Runs ? Place(ProjectPlace{}) : Place(SectionPlace{section});

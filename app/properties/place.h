@@ -47,13 +47,24 @@ struct ShortcutsPlace {
     std::vector<projects::Shortcut> shortcuts;
     bool operator==(const ShortcutsPlace&) const = default;
 };
+/// A loss, by its index in Project::losses.
+struct LossPlace {
+    std::size_t loss = 0;
+    bool operator==(const LossPlace&) const = default;
+};
+/// A tower, by its index in the whole document. It is the shown one while it is chosen.
+struct TowerPlace {
+    std::size_t tower = 0;
+    bool operator==(const TowerPlace&) const = default;
+};
 /// The project as a whole.
 struct ProjectPlace {
     bool operator==(const ProjectPlace&) const = default;
 };
 
 /// A place that the outline, the canvas and the problems refer to, and that the inspector shows.
-using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LoopPlace, LayersPlace, ShortcutsPlace>;
+using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LoopPlace, LayersPlace, ShortcutsPlace,
+                           LossPlace, TowerPlace>;
 
 /// True if the place exists in the project, because an edit may have removed it.
 [[nodiscard]] bool exists(const projects::Project& project, const Place& place);
@@ -70,6 +81,14 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, Lo
 
 /// Returns the JSON pointer of a loop.
 [[nodiscard]] std::string pointerOf(const LoopPlace& place);
+/// Returns the JSON pointer of a loss.
+[[nodiscard]] std::string pointerOf(const LossPlace& place);
+
+/// Returns a tower's name with the values of other towers that it reads, and whether it is frozen: "encoder.states →
+/// decoder". `whole` is the whole document.
+[[nodiscard]] QString towerText(const projects::Project& whole, std::size_t tower);
+/// Returns the indices of the towers in the order in which they run; in the document's if they read each other.
+[[nodiscard]] std::vector<std::size_t> shownOrder(const projects::Project& whole);
 
 /// Returns the place of a selection. Shortcuts have priority over layers, because they are the more specific choice.
 /// All layers of a loop are the loop.

@@ -104,6 +104,14 @@ std::vector<Property> propertiesOf(const projects::Project& project, const Place
     if (const auto* loop = std::get_if<LoopPlace>(&place)) {
         return loopProperties(project, *loop);
     }
+    if (const auto* loss = std::get_if<LossPlace>(&place)) {
+        return lossProperties(project, *loss);
+    }
+    if (std::holds_alternative<TowerPlace>(place)) {
+        std::vector<Property> ofTower = networkProperties(project);
+        std::erase_if(ofTower, [](const Property& property) { return !isOfTowers(property.key); });
+        return ofTower;
+    }
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         return layersProperties(project, *layers);
     }

@@ -81,6 +81,11 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 /// fields without effect that have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
 
+/// True for the fields of a network that say how it takes part among towers and losses.
+[[nodiscard]] bool isOfTowers(std::string_view pointer);
+/// True if the document has one tower and no losses, and the field is one of those.
+[[nodiscard]] bool needsTowers(const projects::Project& project, std::string_view pointer);
+
 // The properties of places with more than fields. property.cpp selects among these functions.
 [[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
@@ -88,6 +93,7 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 /// Returns the sources of each input of the node.
 [[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
 [[nodiscard]] std::vector<Property> loopProperties(const projects::Project& project, const LoopPlace& place);
+[[nodiscard]] std::vector<Property> lossProperties(const projects::Project& project, const LossPlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
 /// Returns the sources of a layer as a list of numbers, to edit its shortcuts by keyboard. Empty if the wiring is not a

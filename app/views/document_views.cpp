@@ -143,7 +143,7 @@ void DocumentViews::followRenames()
 void DocumentViews::showOutline()
 {
     if (m_session.isOpen() && m_document) {
-        m_workspace.outlineModel().setDocument(m_document, m_workspace.runsModel().runs());
+        m_workspace.outlineModel().setDocument(m_document, m_workspace.runsModel().runs(), m_session.shownTower());
     }
 }
 
@@ -165,6 +165,9 @@ void DocumentViews::choosePointer(const std::string& pointer)
 
 void DocumentViews::choose(const Place& place)
 {
+    if (const auto* const tower = std::get_if<TowerPlace>(&place)) {
+        m_session.showTower(tower->tower);
+    }
     m_place = place;
     m_state.selection = selectionOfPlace(m_session.project(), place);
     showPlace();

@@ -141,6 +141,7 @@ void MainWindow::makeDocumentCommands()
     addBlockCommands(parts(), *m_editCommands);
     addTopologyCommands(parts());
     addTokeniserCommands(parts());
+    addTowerCommands(parts());
     m_openCommands = new OpenCommands(parts());
     m_saveCommands = new SaveCommands(parts());
     addViewCommands(parts());

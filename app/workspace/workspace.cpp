@@ -7,6 +7,7 @@
 #include "app/palette/palette_view.h"
 #include "app/schedule/schedule_page.h"
 #include "app/workspace/panel_focus.h"
+#include "app/workspace/tower_bar.h"
 #include "editor/block/block_canvas.h"
 #include "editor/canvas/canvas.h"
 #include "visualizers/plot/plot_view.h"
@@ -34,8 +35,8 @@ constexpr double kPlotShareOfPlots = 0.62;
 constexpr double kMostOfLeast = 1.25;     ///< factor of its share that the panels below may take in a low window
 constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and blocks are drawn upwards
 
-/// Returns a canvas below the bar that belongs to it.
-QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
+/// Returns a page with the bar above what it belongs to.
+QWidget* underBar(QWidget* bar, QWidget* canvas)
 {
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
@@ -80,7 +81,8 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_block(nullptr),
       m_blockBar(new BlockBar),
       m_centre(new QTabWidget(this)),
-      m_schedule(new SchedulePage(look))
+      m_schedule(new SchedulePage(look)),
+      m_towers(new TowerBar)
 {
     auto blockCanvas = editor::makeBlockCanvas();
     m_blockCanvas = blockCanvas.get();
@@ -128,7 +130,7 @@ void Workspace::makeCentre()
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
     m_centre->addTab(m_schedule, tr("Schedule"));
     connect(m_centre, &QTabWidget::currentChanged, this, &Workspace::frontChanged);
-    setCentralWidget(m_centre);
+    setCentralWidget(underBar(m_towers, m_centre));
 }
 
 void Workspace::addDock(const Panel& panel, QWidget* content)

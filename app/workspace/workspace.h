@@ -35,6 +35,7 @@ class BlockBar;
 class CanvasWidget;
 class Look;
 class SchedulePage;
+class TowerBar;
 
 /// The canvas, or the schedule, that is in front.
 enum class WorkspaceView {
@@ -65,6 +66,8 @@ public:
     [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
     [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
     [[nodiscard]] SchedulePage& schedule() { return *m_schedule; }
+    /// Returns the tabs above the canvases.
+    [[nodiscard]] TowerBar& towers() { return *m_towers; }
     /// Returns the canvas in front; null if the schedule is.
     [[nodiscard]] CanvasWidget* frontCanvas() const;
     /// Returns what is in front.
@@ -157,6 +160,7 @@ private:
     BlockBar* m_blockBar;
     QTabWidget* m_centre;
     SchedulePage* m_schedule;
+    TowerBar* m_towers;
     std::vector<QDockWidget*> m_docks; ///< of panels(), in the same order
     DockKeeper m_keeper{*this};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands on towers and losses, and the views of a document that its towers are edited in.
 #include "projects/check/validate.h"
-#include "projects/commands/tower_commands.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/history.h"
 #include "projects/nodes/towers.h"
@@ -49,7 +49,7 @@ Document distilled()
 
 } // namespace
 
-class TestTowerCommands : public QObject {
+class TestTowerEdits : public QObject {
     Q_OBJECT
 
 private slots:
@@ -181,5 +181,5 @@ private slots:
     }
 };
 
-RESIDUA_TEST_IN(QCoreApplication, TestTowerCommands)
-#include "tst_tower_commands.moc"
+RESIDUA_TEST_IN(QCoreApplication, TestTowerEdits)
+#include "tst_tower_edits.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/tower_commands.h"
+#include "projects/commands/tower_edits.h"
 
 #include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
@@ -110,7 +110,9 @@ Edit addLoss(const Project& project, std::size_t shown)
     const std::map<std::string, Shape> values = valuesOf(project);
     Loss loss;
     loss.output = outputOf(towerAt(project, shown));
-    loss.name = freeName("soft", [&](const std::string& name) {
+    const bool ofTokens = examplesOf(project.data).target().isTokens();
+    loss.kind = ofTokens ? LossKind::SoftTargets : LossKind::SquaredError;
+    loss.name = freeName(ofTokens ? "soft" : "squared", [&](const std::string& name) {
         return std::ranges::find(project.losses, name, &Loss::name) != project.losses.end();
     });
     const auto output = values.find(loss.output);
@@ -121,8 +123,8 @@ Edit addLoss(const Project& project, std::size_t shown)
             break;
         }
     }
-    if (loss.target.empty()) {
-        loss.kind = examplesOf(project.data).target().isTokens() ? LossKind::CrossEntropy : LossKind::SquaredError;
+    if (loss.target.empty() && ofTokens) {
+        loss.kind = LossKind::CrossEntropy;
     }
     std::vector<Loss> losses = project.losses;
     losses.push_back(loss);
