@@ -89,7 +89,7 @@ clocks_since() {
 
 # True if the output says that there is no GPU: tests that were skipped, a program that found no driver or device, a tool
 # that comes with CUDA and is not installed.
-needs_gpu() { grep -qiE 'no (usable )?(cuda device|gpu|nvidia)|libcuda\.so\.1|cuda is not available|sees no GPU|^SKIP|(compute-sanitizer|ncu): command not found' "$1"; }
+needs_gpu() { grep -qiE 'no (usable )?(cuda device|gpu|nvidia)|libcuda\.so\.1|cuda is not available|cannot initialize cuda|sees no GPU|^SKIP|(compute-sanitizer|ncu): command not found' "$1"; }
 
 preflight() {
   uname -r
@@ -208,7 +208,7 @@ graphs() {
     for library in "$RESIDUA_CUDA_GRAPH" 0; do
       echo "graphs by $library"
       RESIDUA_CUDA_GRAPH=$library ours "$bundle/bin/bench_training" --shape "$shape" --topologies plain,ancre-ingoing,dca \
-        --warmup 8 --steps 200 --seconds 4 --device cuda:0
+        --warmup 8 --steps 200 --seconds 4 --device cuda:0 || return 1
     done
   done
 }
@@ -218,7 +218,7 @@ subnetworks() {
   for library in "$RESIDUA_CUDA_GRAPH" 0; do
     echo "graphs by $library"
     RESIDUA_CUDA_GRAPH=$library ours "$bundle/bin/bench_training" --shape small-bert --topologies plain,dca --schedule "raptr 5" \
-      --warmup 250 --steps 100 --seconds 4 --device cuda:0
+      --warmup 250 --steps 100 --seconds 4 --device cuda:0 || return 1
   done
 }
 

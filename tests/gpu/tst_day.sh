@@ -56,12 +56,20 @@ bin="$bundle/bin"
 stub bench_depth_mix <<<'echo "no NVIDIA driver"; exit 2'
 stub engine_training <<<'echo "SKIP   : TestCudaTraining::trains() no NVIDIA driver"'
 stub kernels_tst_cuda_depth_mix <<<'exit 1'
-day 60 mixing training
-state_of mixing SKIP
-state_of training SKIP
+bin="$dir/bin"
+stub python3 <<<'echo "RuntimeError: Cannot initialize CUDA without ATen_cuda library."; exit 1'
+bin="$bundle/bin"
+day 60 mixing training peer_gpt2
+for name in mixing training peer_gpt2; do state_of "$name" SKIP; done
 day 60 kernels racecheck
 state_of kernels BAD
 state_of racecheck SKIP
+
+begin fails_midway
+stub bench_training <<<'[ "$RESIDUA_CUDA_GRAPH" = 0 ]'
+day 60 graphs subnetworks
+state_of graphs BAD
+state_of subnetworks BAD
 
 # A failed correctness stops the speed of the same call and of a later one.
 begin stops
