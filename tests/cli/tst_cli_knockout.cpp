@@ -106,8 +106,8 @@ private slots:
     {
         const Ran terms = knockout({"ancre", "--again", "--batches", "2"});
         QVERIFY2(terms.errors.startsWith("note: 14 passes of a batch at most"), qPrintable(terms.errors));
-        QVERIFY2(terms.errors.contains("\nnote: the passes start from kept values of "), qPrintable(terms.errors));
-        QVERIFY2(terms.output.contains("the passes started from kept values of "), qPrintable(terms.output));
+        QVERIFY2(terms.errors.contains("start from kept values"), qPrintable(terms.errors));
+        QVERIFY2(terms.output.contains("started from kept values"), qPrintable(terms.output));
         const QString layers = knockout({"ancre", "--again", "--by", "layer", "--batches", "1"}).errors;
         QVERIFY2(layers.startsWith("note: 4 passes of a batch at most"), qPrintable(layers));
     }

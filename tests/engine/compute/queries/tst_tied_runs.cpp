@@ -175,8 +175,7 @@ private Q_SLOTS:
                  std::size_t{kTiedRunSteps});
         const auto refused = tests::rewired(directory("injected"), directory("never"), "denseformer");
         QVERIFY(!refused.ok());
-        QVERIFY2(refused.error().text().find("a loop changes the residual between visits") != std::string::npos,
-                 refused.error().text().c_str());
+        QVERIFY2(refused.error().text().find("between visits") != std::string::npos, refused.error().text().c_str());
         const auto tied = retie("injected", projects::kUntie, "never");
         QVERIFY(!tied.ok() && tied.error().text().find("without injection") != std::string::npos);
         QVERIFY(!fs::exists(directory("never")));
