@@ -74,6 +74,7 @@ void NotesPanel::layOut()
     m_name->setEditable(true);
     m_name->setInsertPolicy(QComboBox::NoInsert);
     m_name->setAccessibleName(tr("Page"));
+    m_name->lineEdit()->setAccessibleName(tr("Name of a page"));
     m_name->setFixedWidth(kPageNameWidth);
     m_name->lineEdit()->setPlaceholderText(tr("Name of a page"));
     m_of->setObjectName(QStringLiteral("noteOf"));
