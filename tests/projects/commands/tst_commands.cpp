@@ -12,36 +12,24 @@
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/shipped/examples.h"
+#include "tests/projects/commands/changed_document.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
 #include <algorithm>
-#include <limits>
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::blockOf;
+using residua::tests::isListed;
 using residua::tests::mixOf;
+using residua::tests::perform;
 
 namespace {
 
 const GraphRef kRef = GraphRef::block("b");
-
-/// Four layers of a preset's block that read every layer before them, with learned weights.
-Document blockOf(const std::string& preset)
-{
-    Document document;
-    document.project.stack().width = 64;
-    const auto& presets = blockPresets();
-    const auto found = std::ranges::find(presets, preset, &BlockPreset::name);
-    document.project.network.blocks.push_back(Block{"b", preset, found->graph});
-    document.project.stack().segments = {{"b", 4}};
-    DepthMix mix;
-    mix.weight = WeightKind::Scalar;
-    document.project.stack().topology = {"custom", mix};
-    return document;
-}
 
 const Graph& graphOf(const Document& document)
 {
@@ -58,13 +46,6 @@ bool has(const Document& document, const std::string& name)
     return std::ranges::find(graphOf(document).nodes, name, &Node::name) != graphOf(document).nodes.end();
 }
 
-/// True if the shortcut is among the explicit sources.
-bool isListed(const Document& document, const Shortcut& shortcut)
-{
-    const auto& shortcuts = std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts;
-    return std::ranges::find(shortcuts, shortcut) != shortcuts.end();
-}
-
 /// The nodes one above the other, as a view might show them.
 GraphView viewOf(const Document& document)
 {
@@ -77,139 +58,12 @@ GraphView viewOf(const Document& document)
     return view;
 }
 
-/// Applies what a command gave.
-void perform(Document& document, const Result<DocumentChange>& change)
-{
-    QVERIFY2(change.ok(), change ? "" : change.error().text().c_str());
-    const Status applied = applyEdit(document, change->edit);
-    QVERIFY2(applied.ok(), applied ? "" : applied.error().text().c_str());
-}
-
 } // namespace
 
 class TestCommands : public QObject {
     Q_OBJECT
 
 private slots:
-    void layersAreVisitedSeveralTimes()
-    {
-        Document document = blockOf("mlp");
-        const auto loops = [&document]() -> const std::vector<Loop>& { return document.project.stack().loops; };
-        const auto visit = [&document](std::set<std::int64_t> layers, std::int64_t visits) {
-            return visitLayers(document, {.layers = std::move(layers)}, visits);
-        };
-        QVERIFY(!visit({}, 2) && !visit({2, 3}, 1) && !visit({2, 3}, 0) && !visit({2, 3}, kMaxVisits + 1));
-        const auto made = visit({2, 3}, 3);
-        perform(document, made);
-        QCOMPARE(loops(), (std::vector<Loop>{{.first = 2, .last = 3, .visits = 3}}));
-        QCOMPARE(made->selection->layers, (std::set<std::int64_t>{2, 3, 4, 5, 6, 7}));
-        QVERIFY(loopOfSelection(document.project, {.layers = {3, 4}}) == &loops().front()); // 3@1 and 2@2
-        QVERIFY(loopOfSelection(document.project, {.layers = {1, 2}}) == nullptr);
-        QVERIFY(!visit({5}, 3).ok()); // as it is
-        perform(document, visit({5}, 2));
-        QCOMPARE(loops().front().visits, std::int64_t{2});
-        QVERIFY2(!visit({5, 6}, 4).ok(), "half of a loop and a layer behind it");
-        perform(document, visit({2, 3, 4, 5, 6}, 4));
-        QCOMPARE(loops(), (std::vector<Loop>{{.first = 2, .last = 4, .visits = 4}}));
-        const auto once = visitLayersOnce(document, {.layers = {9}});
-        perform(document, once);
-        QVERIFY(loops().empty());
-        QVERIFY(!visitLayersOnce(document, {.layers = {1}}));
-    }
-
-    /// Shortcuts stay with their visits when a field of the loop changes.
-    void aFieldOfALoopKeepsTheNumbers()
-    {
-        Document document = blockOf("mlp");
-        perform(document, visitLayers(document, {.layers = {2}}, 2)); // 1 2@1 2@2 3 4
-        mixOf(document.project).sources = ExplicitSources{{{0, 4}, {1, 3}, {3, 5}}};
-        const Edit edit = keepingNumbers(document, SetField{"/network/loops/0/visits", {"4"}});
-        QVERIFY(applyEdit(document, edit).ok()); // 1 2@1 2@2 2@3 2@4 3 4
-        for (const Shortcut& kept : {Shortcut{0, 6}, Shortcut{1, 3}, Shortcut{3, 7}}) {
-            QVERIFY2(isListed(document, kept), nameOf(kept).c_str());
-        }
-        QVERIFY(std::holds_alternative<SetField>(keepingNumbers(document, SetField{"/network/width", {"32"}})));
-    }
-
-    /// Another number of layers before a loop moves the loop, and one that ends with the segment grows with it.
-    void segmentsMoveTheirLoops()
-    {
-        Document document = blockOf("mlp");
-        document.project.network.blocks.push_back({"c", "mlp", document.project.network.blocks.front().graph});
-        document.project.stack().segments = {{"b", 1}, {"c", 2}, {"b", 1}};
-        document.project.stack().loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
-        mixOf(document.project).sources = ExplicitSources{{{1, 5}, {0, 6}}};
-        const auto set = [&document](const char* pointer, const char* value) {
-            QVERIFY(applyEdit(document, keepingNumbers(document, SetField{pointer, {value}})).ok());
-        };
-        const auto has = [&document](const Shortcut& shortcut) { return isListed(document, shortcut); };
-        set("/network/stack/0/repeat", "3");
-        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 5, .visits = 2}}));
-        QVERIFY(has({1, 7}) && has({0, 8}));
-        set("/network/stack/1/repeat", "3");
-        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 6, .visits = 2}}));
-        QVERIFY(has({1, 8}) && has({0, 10}));
-        set("/network/stack/1/repeat", "1");
-        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 4, .visits = 2}}));
-        set("/network/stack/0/repeat", "1");
-        QCOMPARE(document.project.stack().segments, (std::vector<StackSegment>{{"b", 1}, {"c", 1}, {"b", 1}}));
-        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 2, .last = 2, .visits = 2}}));
-    }
-
-    /// Views draw each executed layer, so that a document with too many must not be made.
-    void tooManyExecutedLayersAreRejected()
-    {
-        Document document = blockOf("mlp");
-        document.project.stack().segments = {{"b", 4000}};
-        QVERIFY(!applyEdit(document, SetStack{document.project.stack().segments, {{.first = 1, .last = 99}}}).ok());
-        QVERIFY(document.project.stack().loops.empty());
-        document.project.stack().segments = {{"b", 40}};
-        perform(document, visitLayers(document, {.layers = {1, 40}}, 100));
-        QVERIFY(!applyEdit(document, SetField{"/network/loops/0/visits", {"200"}}).ok());
-        QCOMPARE(document.project.stack().loops.front().visits, std::int64_t{100});
-        const auto more = visitLayers(document, {.layers = {1}}, 1024);
-        QVERIFY(!more.ok() && more.error().text().find("40960 executed layers") != std::string::npos);
-        document.project.stack() = blockOf("mlp").project.stack();
-        document.project.stack().segments = {{"b", kMaxLayers}};
-        QVERIFY(!visitLayers(document, {.layers = {1, kMaxLayers}}, kMaxVisits).ok()); // 4 million readers
-    }
-
-    /// Loops that have no effect (validate() reports them) leave with the layers, or stay at numbers beyond any.
-    void layersMoveBesideInvalidLoops()
-    {
-        constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-        const Loop sound{.first = 2, .last = 3, .visits = 2};
-        Document document = blockOf("mlp");
-        document.project.stack().segments = {{"b", 4}};
-        document.project.stack().loops = {{.first = 3, .last = 0}, sound, {.first = kLargest, .last = 1}};
-        Document fewer = document;
-        QVERIFY(applyEdit(fewer, *removeLayersEdit(fewer, {1})).ok());
-        QCOMPARE(fewer.project.stack().loops, (std::vector<Loop>{{.first = 1, .last = 2, .visits = 2}}));
-
-        document.project.stack().loops = {sound, {.first = 4, .last = kLargest}};
-        const StackFragment one{{document.project.network.blocks.front()}, {{"b", 1}}, {}, {}};
-        for (const Edit& edit : {insertLayersEdit(document, 0, one), repeatEdit(document, 0, 5, "one more")}) {
-            Document more = document;
-            QVERIFY(applyEdit(more, edit).ok());
-            QCOMPARE(more.project.stack().stored(), std::int64_t{5});
-            QCOMPARE(more.project.stack().loops.back().last, kLargest);
-        }
-    }
-
-    void visitsAreTyped()
-    {
-        const Document document = blockOf("mlp");
-        const Selection two{.layers = {2, 3}};
-        const Typed good = typed(document, two, "visits 4");
-        QVERIFY(good.answer.valid && good.answer.message.ends_with("4 stored, 10 executed layers"));
-        for (const char* text :
-             {"visits", "visits ", "visits 1", "visits 0", "visits x", "visits 4 5", "visits 999999"}) {
-            const Typed bad = typed(document, two, text);
-            QVERIFY2(!bad.answer.valid && !bad.change && !bad.answer.message.empty(), text);
-        }
-        QVERIFY(!typed(document, {}, "visits 4").answer.valid);
-    }
-
     void deleteTakesNodesShortcutsOrLayers()
     {
         Document document = blockOf("transformer");
