@@ -215,6 +215,12 @@ double EquationSetting::widthOf(const EquationPart& part, const QFont& font)
     return PartSetter().set(part, font, {}).width;
 }
 
+void* EquationSetting::qt_metacast(const char* name)
+{
+    const bool isInterface = qstrcmp(name, qobject_interface_iid<QTextObjectInterface*>()) == 0;
+    return isInterface ? static_cast<QTextObjectInterface*>(this) : QObject::qt_metacast(name);
+}
+
 QSizeF EquationSetting::intrinsicSize(QTextDocument*, int, const QTextFormat& format)
 {
     const QFont font = format.toCharFormat().font();

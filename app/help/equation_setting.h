@@ -13,8 +13,6 @@ namespace residua::app {
 /// Draws the parts of equations that have two dimensions, each as one letter of a document (QChar::ObjectReplacement
 /// Character). GUI thread.
 class EquationSetting : public QObject, public QTextObjectInterface {
-    Q_OBJECT
-    Q_INTERFACES(QTextObjectInterface)
 public:
     /// Draws in `document`, which becomes the parent.
     explicit EquationSetting(QTextDocument& document);
@@ -26,6 +24,8 @@ public:
     /// Returns the width of a part in pixels.
     [[nodiscard]] static double widthOf(const EquationPart& part, const QFont& font);
 
+    /// Tells the document's layout that the object has the interface. Q_INTERFACES would need a header of Qt in moc.
+    void* qt_metacast(const char* name) override;
     QSizeF intrinsicSize(QTextDocument* document, int position, const QTextFormat& format) override;
     void drawObject(QPainter* painter, const QRectF& room, QTextDocument* document, int position,
                     const QTextFormat& format) override;
