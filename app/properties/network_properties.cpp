@@ -254,7 +254,11 @@ std::vector<Property> networkProperties(const Project& project)
                   [&](const Property& property) { return needsTowers(project, property.key) && property.isDefault(); });
     for (Property& property : properties) {
         property.group.clear();
-        if (property.key == "/network/input") {
+        if (property.key == "/network/name") {
+            property.edit = [](const Project& view, const QVariant& given) -> Result<projects::Edit> {
+                return projects::renameTower(view, given.toString().toStdString());
+            };
+        } else if (property.key == "/network/input") {
             chooseAmong(property, projects::readableValues(project, 0), Text::tr("The examples' input"));
         }
     }

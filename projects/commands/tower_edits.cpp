@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/tower_edits.h"
 
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
@@ -36,7 +37,72 @@ Tower furtherTower(Network network)
     return {std::move(network)};
 }
 
+/// Names of the values of a tower, which is renamed.
+struct Renaming {
+    const Network& network;
+    Network after;
+
+    /// Sets a value's name. Returns true if it was one of the tower.
+    bool rename(std::string& value) const
+    {
+        const bool isStates = value == statesOf(network);
+        if (!isStates && value != outputOf(network)) {
+            return false;
+        }
+        value = isStates ? statesOf(after) : outputOf(after);
+        return true;
+    }
+
+    /// Adds the edits of a graph that reads values at its ports.
+    void addPorts(const GraphRef& ref, const Graph& graph, std::vector<Edit>& edits) const
+    {
+        for (const Node& node : graph.nodes) {
+            std::string port = roleOf(node) == NodeRole::GraphInput ? graphPortOf(node) : std::string();
+            if (rename(port)) {
+                edits.emplace_back(SetParam{ref, node.id, kPortParam, port});
+            }
+        }
+    }
+
+    /// Returns the edits of a tower that reads the values.
+    [[nodiscard]] std::vector<Edit> editsOf(const Network& reader) const
+    {
+        std::vector<Edit> edits;
+        if (std::string input = reader.input; rename(input)) {
+            edits.emplace_back(SetField{"/network/input", {lineOf(JsonValue{input})}});
+        }
+        addPorts(GraphRef::stem(), reader.stem, edits);
+        addPorts(GraphRef::head(), reader.head, edits);
+        for (const Block& block : reader.blocks) {
+            addPorts(GraphRef::block(block.name), block.graph, edits);
+        }
+        return edits;
+    }
+};
+
 } // namespace
+
+Edit renameTower(const Project& view, const std::string& name)
+{
+    Renaming renaming{view.network, view.network};
+    renaming.after.name = name;
+    EditGroup group{"Rename tower to " + name, {SetField{"/network/name", {lineOf(JsonValue{name})}}}};
+    for (std::size_t index = 0; index < towerCount(view); ++index) {
+        if (std::vector<Edit> edits = renaming.editsOf(towerAt(view, index)); !edits.empty()) {
+            group.edits.emplace_back(EditGroup{group.title, std::move(edits), index});
+        }
+    }
+    std::vector<Loss> losses = view.losses;
+    for (Loss& loss : losses) {
+        renaming.rename(loss.output);
+        renaming.rename(loss.target);
+        std::ranges::replace(loss.trains, view.network.name, name);
+    }
+    if (losses != view.losses) {
+        group.edits.emplace_back(SetLosses{std::move(losses)});
+    }
+    return group;
+}
 
 TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss)
 {

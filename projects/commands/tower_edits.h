@@ -29,6 +29,8 @@ enum class CopiedLoss { None, Own };
 /// Joins a further stack after the shown tower: a new tower has its stem and its stack and passes their output on; the
 /// shown one reads that through a linear joint to its width, and keeps its name, its stack and its head.
 [[nodiscard]] TowerChange joinStack(const Document& document, std::size_t shown);
+/// Renames the first tower of a view, also where towers and losses read its values or name it.
+[[nodiscard]] Edit renameTower(const Project& view, const std::string& name);
 /// Adds a loss between the output of the shown tower and a value of the same shape, if there is one, else the examples'
 /// target.
 [[nodiscard]] Edit addLoss(const Project& project, std::size_t shown);

@@ -4,6 +4,7 @@
 #include "projects/commands/tower_edits.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/history.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
@@ -129,6 +130,26 @@ private slots:
         const Document again = after(joined, joinStack(joined, 1).edit);
         QCOMPARE(firstProblem(again.project), std::string());
         QCOMPARE(towerAt(again.project, 1).input, outputOf(towerAt(again.project, 2)));
+    }
+
+    /// Inputs, ports and losses follow a new name, in the view of the tower.
+    void whatReadsATowerFollowsItsName()
+    {
+        Document document = after(distilled(), joinStack(distilled(), 0).edit); // reads "lower", which is the third
+        const std::size_t lower = towerNamed(document.project, "lower");
+        Graph& head = document.project.network.head;
+        Node port{NodeId{77}, "input", "more", {{"port", std::string("lower.states")}}};
+        head.nodes.push_back(port);
+        document.project.losses[0].trains = {"lower", document.project.network.name};
+        document.project.losses[0].target = "lower.output";
+        const Edit rename = renameTower(viewOf(document.project, lower), "below");
+        const Document renamed = after(document, EditGroup{titleOf(rename), {rename}, lower});
+        QCOMPARE(towerAt(renamed.project, lower).name, std::string("below"));
+        QCOMPARE(renamed.project.network.input, std::string("below.output"));
+        QCOMPARE(graphPortOf(renamed.project.network.head.nodes.back()), std::string("below.states"));
+        QCOMPARE(renamed.project.losses[0].target, std::string("below.output"));
+        QCOMPARE(renamed.project.losses[0].trains.front(), std::string("below"));
+        QCOMPARE(towerAt(renamed.project, 1).name, towerAt(document.project, 1).name);
     }
 
     void aLossComparesWhatHasOneShape()
