@@ -19,19 +19,19 @@ using projects::Project;
 
 namespace {
 
-struct Step {
+struct TrainedStep {
     at::Tensor loss;
     std::vector<at::Tensor> gradients;
     at::Tensor next; ///< what the random state gives afterwards
 };
 
-Step stepOf(Project project, Activations activations, const engine::DeviceBatch& batch)
+TrainedStep stepOf(Project project, Activations activations, const engine::DeviceBatch& batch)
 {
     project.training.activations = activations;
     const auto network = compiled(project);
     shake(*network, 0.1, 3);
     at::manual_seed(17);
-    Step step;
+    TrainedStep step;
     step.loss = network->loss(batch, kTraining).detach();
     for (int micro = 0; micro < 2; ++micro) {
         step.loss = network->loss(batch, kTraining);
@@ -87,8 +87,8 @@ private Q_SLOTS:
             }
         }
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        const Step kept = stepOf(project, Activations::Keep, batch);
-        const Step again = stepOf(project, Activations::Recompute, batch);
+        const TrainedStep kept = stepOf(project, Activations::Keep, batch);
+        const TrainedStep again = stepOf(project, Activations::Recompute, batch);
         QVERIFY(at::equal(kept.loss, again.loss));
         QVERIFY(at::equal(kept.next, again.next));
         for (std::size_t i = 0; i < kept.gradients.size(); ++i) {
