@@ -65,7 +65,7 @@ private Q_SLOTS:
             return true;
         }));
         QCOMPARE(share, 1.0);
-        engine::InitPlan other(*compute, {}, 5, 2);
+        engine::InitPlan other(*compute, {}, 5, {.depth = 2});
         (void)other.add("before", {8, 8}, engine::Role::Matrix);
         const at::Tensor again = other.add("matrix", {3, 4}, engine::Role::Matrix);
         QVERIFY(other.fill());
