@@ -58,6 +58,10 @@ private slots:
         QCOMPARE(page->baseline.substr(0, 6), std::string("plain-"));
         QVERIFY(!page->baselineAlone);
 
+        made = runProcess({"report", "project", "--keep", "relative", "-o", "-"}, m_folder.path());
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        QCOMPARE(engine::readPage(path("project/runs/relative.page.json").toStdString())->runs, page->runs);
+
         made = run({"report", path("project/runs/all.page.json")});
         QVERIFY2(made.code == 0, qPrintable(made.errors));
         QVERIFY(content("project/runs/all.html").contains("-1 ± 0 (2 pairs)"));

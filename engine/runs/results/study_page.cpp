@@ -246,7 +246,9 @@ Status writePage(const fs::path& folder, const std::string& name, const StudyPag
 
 std::string pathOnPage(const fs::path& folder, const fs::path& run)
 {
-    const std::string path = run.lexically_relative(folder).generic_string();
+    std::error_code ignored; // without a working folder both stay as they are
+    const fs::path from = fs::absolute(folder, ignored).lexically_normal();
+    const std::string path = fs::absolute(run, ignored).lexically_normal().lexically_relative(from).generic_string();
     return isBelow(path) ? path : std::string();
 }
 

@@ -15,6 +15,16 @@ using namespace residua;
 using namespace residua::engine;
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Returns JSON that is written with ' for ".
+QByteArray json(QByteArray text)
+{
+    return text.replace('\'', '"');
+}
+
+} // namespace
+
 class TestStudyPage : public QObject {
     Q_OBJECT
 private slots:
@@ -58,20 +68,20 @@ private slots:
         QTest::newRow("no JSON") << QByteArray("{");
         QTest::newRow("a list") << QByteArray("[]");
         QTest::newRow("no page") << QByteArray("{}");
-        QTest::newRow("newer") << QByteArray(R"({"page": 2})");
-        QTest::newRow("a run above") << QByteArray(R"({"page": 1, "runs": ["../../secret"]})");
-        QTest::newRow("a run in between") << QByteArray(R"({"page": 1, "runs": ["a/../../b"]})");
-        QTest::newRow("an absolute run") << QByteArray(R"({"page": 1, "runs": ["/etc"]})");
-        QTest::newRow("an empty run") << QByteArray(R"({"page": 1, "runs": [""]})");
-        QTest::newRow("runs that are no list") << QByteArray(R"({"page": 1, "runs": "a"})");
-        QTest::newRow("a number") << QByteArray(R"({"page": 1, "runs": [1]})");
-        QTest::newRow("a baseline above") << QByteArray(R"({"page": 1, "baseline": "../x"})");
-        QTest::newRow("a front above") << QByteArray(R"({"page": 1, "front": "/x"})");
-        QTest::newRow("notes that are no text") << QByteArray(R"({"page": 1, "notes": {}})");
-        QTest::newRow("a view that is a list") << QByteArray(R"({"page": 1, "view": {"controls": []}})");
-        QTest::newRow("a zoom of three") << QByteArray(R"({"page": 1, "view": {"zooms": {"loss": [1, 2, 3]}}})");
-        QTest::newRow("a zoom of none") << QByteArray(R"({"page": 1, "view": {"zooms": {"loss": [1, 1, 2, 3]}}})");
-        QTest::newRow("a key twice") << QByteArray(R"({"page": 1, "runs": [], "runs": []})");
+        QTest::newRow("newer") << json("{'page': 2}");
+        QTest::newRow("a run above") << json("{'page': 1, 'runs': ['../../secret']}");
+        QTest::newRow("a run in between") << json("{'page': 1, 'runs': ['a/../../b']}");
+        QTest::newRow("an absolute run") << json("{'page': 1, 'runs': ['/etc']}");
+        QTest::newRow("an empty run") << json("{'page': 1, 'runs': ['']}");
+        QTest::newRow("runs that are no list") << json("{'page': 1, 'runs': 'a'}");
+        QTest::newRow("a number") << json("{'page': 1, 'runs': [1]}");
+        QTest::newRow("a baseline above") << json("{'page': 1, 'baseline': '../x'}");
+        QTest::newRow("a front above") << json("{'page': 1, 'front': '/x'}");
+        QTest::newRow("notes that are no text") << json("{'page': 1, 'notes': {}}");
+        QTest::newRow("a view that is a list") << json("{'page': 1, 'view': {'controls': []}}");
+        QTest::newRow("a zoom of three") << json("{'page': 1, 'view': {'zooms': {'loss': [1, 2, 3]}}}");
+        QTest::newRow("a zoom of none") << json("{'page': 1, 'view': {'zooms': {'loss': [1, 1, 2, 3]}}}");
+        QTest::newRow("a key twice") << json("{'page': 1, 'runs': [], 'runs': []}");
         QTest::newRow("large") << QByteArray("{\"page\": 1, \"notes\": \"" + QByteArray(1 << 20, 'x') + "\"}");
         QTest::newRow("deep") << QByteArray("{\"page\": 1, \"runs\": " + QByteArray(5000, '[') + "}");
     }
@@ -121,6 +131,7 @@ private slots:
         QCOMPARE(pathOnPage("/p/runs", "/p/runs/rates/a"), std::string("rates/a"));
         QCOMPARE(pathOnPage("/p/runs", "/elsewhere/first"), std::string());
         QCOMPARE(pathOnPage("/p/runs", "/p/runs"), std::string());
+        QCOMPARE(pathOnPage(fs::current_path() / "runs", "x/../runs/a"), std::string("a"));
     }
 };
 
