@@ -22,7 +22,7 @@ using namespace residua::app;
 namespace {
 
 /// Returns JSON that is written with ' for ".
-QByteArray json(QByteArray text)
+QByteArray pageJson(QByteArray text)
 {
     return text.replace('\'', '"');
 }
@@ -104,12 +104,13 @@ private slots:
     {
         QTest::addColumn<QByteArray>("text");
         QTest::addColumn<QString>("told");
-        QTest::newRow("a run above") << json("{'page': 1, 'runs': ['../../x']}") << "below the folder of runs";
+        QTest::newRow("a run above") << pageJson("{'page': 1, 'runs': ['../../x']}") << "below the folder of runs";
         QTest::newRow("no page") << QByteArray("{}") << "is no page";
         QTest::newRow("unknown names")
-            << json("{'page': 1, 'runs': ['plain-1', 'gone'], 'baseline': 'lost', 'front': 'gone', 'view': {'canvas': "
-                    "'x', 'panels': ['y'], 'controls': {'loss/scale': 'z', 'a/b': 'c', 'loss/smoothing': '999999'}, "
-                    "'zooms': {'loss': [1, 1e300, -1e308, 1e308], 'no': [0, 1, 0, 1]}}}")
+            << pageJson(
+                   "{'page': 1, 'runs': ['plain-1', 'gone'], 'baseline': 'lost', 'front': 'gone', 'view': {'canvas': "
+                   "'x', 'panels': ['y'], 'controls': {'loss/scale': 'z', 'a/b': 'c', 'loss/smoothing': '999999'}, "
+                   "'zooms': {'loss': [1, 1e300, -1e308, 1e308], 'no': [0, 1, 0, 1]}}}")
             << "gone";
     }
     void aHostilePageChangesNothing()
@@ -126,7 +127,7 @@ private slots:
     void pagesOutsideAProjectAreRefused()
     {
         const std::filesystem::path file = folder("lost.page.json");
-        QVERIFY(writeFileAtomically(file, json("{'page': 1}").toStdString()).ok());
+        QVERIFY(writeFileAtomically(file, pageJson("{'page': 1}").toStdString()).ok());
         m_window->openProject(file);
         QVERIFY(m_window->bannerText().contains("outside of a project"));
     }

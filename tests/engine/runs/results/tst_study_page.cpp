@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Returns JSON that is written with ' for ".
-QByteArray json(QByteArray text)
+QByteArray pageJson(QByteArray text)
 {
     return text.replace('\'', '"');
 }
@@ -68,20 +68,20 @@ private slots:
         QTest::newRow("no JSON") << QByteArray("{");
         QTest::newRow("a list") << QByteArray("[]");
         QTest::newRow("no page") << QByteArray("{}");
-        QTest::newRow("newer") << json("{'page': 2}");
-        QTest::newRow("a run above") << json("{'page': 1, 'runs': ['../../secret']}");
-        QTest::newRow("a run in between") << json("{'page': 1, 'runs': ['a/../../b']}");
-        QTest::newRow("an absolute run") << json("{'page': 1, 'runs': ['/etc']}");
-        QTest::newRow("an empty run") << json("{'page': 1, 'runs': ['']}");
-        QTest::newRow("runs that are no list") << json("{'page': 1, 'runs': 'a'}");
-        QTest::newRow("a number") << json("{'page': 1, 'runs': [1]}");
-        QTest::newRow("a baseline above") << json("{'page': 1, 'baseline': '../x'}");
-        QTest::newRow("a front above") << json("{'page': 1, 'front': '/x'}");
-        QTest::newRow("notes that are no text") << json("{'page': 1, 'notes': {}}");
-        QTest::newRow("a view that is a list") << json("{'page': 1, 'view': {'controls': []}}");
-        QTest::newRow("a zoom of three") << json("{'page': 1, 'view': {'zooms': {'loss': [1, 2, 3]}}}");
-        QTest::newRow("a zoom of none") << json("{'page': 1, 'view': {'zooms': {'loss': [1, 1, 2, 3]}}}");
-        QTest::newRow("a key twice") << json("{'page': 1, 'runs': [], 'runs': []}");
+        QTest::newRow("newer") << pageJson("{'page': 2}");
+        QTest::newRow("a run above") << pageJson("{'page': 1, 'runs': ['../../secret']}");
+        QTest::newRow("a run in between") << pageJson("{'page': 1, 'runs': ['a/../../b']}");
+        QTest::newRow("an absolute run") << pageJson("{'page': 1, 'runs': ['/etc']}");
+        QTest::newRow("an empty run") << pageJson("{'page': 1, 'runs': ['']}");
+        QTest::newRow("runs that are no list") << pageJson("{'page': 1, 'runs': 'a'}");
+        QTest::newRow("a number") << pageJson("{'page': 1, 'runs': [1]}");
+        QTest::newRow("a baseline above") << pageJson("{'page': 1, 'baseline': '../x'}");
+        QTest::newRow("a front above") << pageJson("{'page': 1, 'front': '/x'}");
+        QTest::newRow("notes that are no text") << pageJson("{'page': 1, 'notes': {}}");
+        QTest::newRow("a view that is a list") << pageJson("{'page': 1, 'view': {'controls': []}}");
+        QTest::newRow("a zoom of three") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 2, 3]}}}");
+        QTest::newRow("a zoom of none") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 1, 2, 3]}}}");
+        QTest::newRow("a key twice") << pageJson("{'page': 1, 'runs': [], 'runs': []}");
         QTest::newRow("large") << QByteArray("{\"page\": 1, \"notes\": \"" + QByteArray(1 << 20, 'x') + "\"}");
         QTest::newRow("deep") << QByteArray("{\"page\": 1, \"runs\": " + QByteArray(5000, '[') + "}");
     }
