@@ -16,7 +16,7 @@ using namespace residua::projects;
 
 namespace {
 
-Document example()
+Document ancreDocument()
 {
     return {findExample("ancre-language")->project, {}};
 }
@@ -41,7 +41,7 @@ std::string firstProblem(const Project& project)
 /// A document whose first tower learns what a frozen copy of it answers.
 Document distilled()
 {
-    Document document = example();
+    Document document = ancreDocument();
     document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
     document = after(document, addLoss(document.project, 0));
     document.project.towers[0].network.frozen = true;
@@ -56,7 +56,7 @@ class TestTowerEdits : public QObject {
 private slots:
     void aCopyHasAFreeNameAndItsLayout()
     {
-        Document document = example();
+        Document document = ancreDocument();
         document.layout.groups = {{"all", 1, 2}};
         const TowerChange added = copyTower(document, 0, CopiedLoss::None);
         QCOMPARE(added.shown, std::size_t{1});
@@ -91,13 +91,13 @@ private slots:
         const auto removed = removeTower(free.project, 1);
         QVERIFY(removed);
         QCOMPARE(removed->shown, std::size_t{0});
-        QVERIFY(after(free, removed->edit) == example());
+        QVERIFY(after(free, removed->edit) == ancreDocument());
     }
 
     /// Layouts and swept fields of later towers follow.
     void removingATowerMovesTheOthers()
     {
-        Document document = example();
+        Document document = ancreDocument();
         document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
         document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
         document.layout.towers.resize(2);
@@ -112,7 +112,7 @@ private slots:
 
     void aJoinedStackReadsTheFormerOne()
     {
-        Document document = example();
+        Document document = ancreDocument();
         document.project.network.tieHead = true;
         const TowerChange change = joinStack(document, 0);
         QCOMPARE(change.shown, std::size_t{0});
@@ -159,14 +159,14 @@ private slots:
         QCOMPARE(document.project.losses.at(0).output, outputOf(document.project.network));
         QCOMPARE(document.project.losses.at(0).kind, LossKind::SoftTargets);
         // Without another tower the target is the examples'.
-        const Document alone = after(example(), addLoss(example().project, 0));
+        const Document alone = after(ancreDocument(), addLoss(ancreDocument().project, 0));
         QVERIFY(alone.project.losses.at(0).target.empty());
         QCOMPARE(firstProblem(alone.project), std::string());
     }
 
     void valuesOfLaterTowersAreNotReadable()
     {
-        const Document joined = after(example(), joinStack(example(), 0).edit);
+        const Document joined = after(ancreDocument(), joinStack(ancreDocument(), 0).edit);
         const std::string lower = towerAt(joined.project, 1).name;
         QVERIFY(readableValues(joined.project, 0) == (std::vector<std::string>{lower + ".output", lower + ".states"}));
         QVERIFY(readableValues(joined.project, 1).empty());
@@ -176,11 +176,11 @@ private slots:
     /// A sound document is sound as seen from each tower, which has the costs that it has alone.
     void aViewOfASoundDocumentIsSound()
     {
-        const Document joined = after(example(), joinStack(example(), 0).edit);
+        const Document joined = after(ancreDocument(), joinStack(ancreDocument(), 0).edit);
         const auto sound = soundProject(joined.project);
         QVERIFY(sound);
         const CostReport lower = costOf(viewOf(*sound, 1));
-        QCOMPARE(lower.layers.size(), static_cast<std::size_t>(example().project.network.depth()));
+        QCOMPARE(lower.layers.size(), static_cast<std::size_t>(ancreDocument().project.network.depth()));
         QCOMPARE(lower.head.parameters, std::int64_t{0});
         QCOMPARE(costOf(*sound).towers.at(towerAt(joined.project, 1).name).parameters,
                  lower.towers.at(towerAt(joined.project, 1).name).parameters);
@@ -189,7 +189,7 @@ private slots:
     /// Layers that another tower loses are none of those of the first one.
     void layersOfOtherTowersAreNotCounted()
     {
-        const Document joined = after(example(), joinStack(example(), 0).edit);
+        const Document joined = after(ancreDocument(), joinStack(ancreDocument(), 0).edit);
         History history(joined);
         const Project before = history.project();
         SetStack fewer{history.project().stack().segments, {}, {1}};
