@@ -43,7 +43,7 @@ public:
     virtual void mean(std::span<const Numbers<double>> arrays) = 0;
     /// Replaces the bytes by those of rank `root`.
     virtual void share(void* bytes, std::size_t count, int root) = 0;
-    /// The same of several pieces in one exchange.
+    /// Replaces the bytes of all pieces, likewise, in one exchange.
     virtual void share(std::span<const SharedBytes> pieces) = 0;
     /// Ends the calls that wait for other ranks; no call may follow. Any thread.
     virtual void abort() = 0;

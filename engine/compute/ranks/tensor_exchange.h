@@ -57,7 +57,7 @@ public:
     void mean(std::vector<at::Tensor> tensors);
     /// Replaces a contiguous tensor's values by those of rank `root`, likewise.
     void share(const at::Tensor& values, int root);
-    /// The same of several tensors on one device in one exchange.
+    /// Replaces the values of several tensors on one device, likewise, in one exchange.
     void share(std::vector<SharedTensor> tensors);
     /// Waits for all exchanges; on a GPU the current stream does. Throws the error of the first that failed.
     void finish();
