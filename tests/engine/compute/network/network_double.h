@@ -3,6 +3,7 @@
 
 #include "engine/compute/network/network.h"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -46,11 +47,14 @@ public:
         m_training = pass.training();
         return m_forward(m_parameters[0].tensor, batch.input);
     }
-    at::Tensor loss(const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    [[nodiscard]] std::size_t lossGroups() const override { return 1; }
+    engine::GroupLoss lossOfGroup(std::size_t, const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
         m_training = pass.training();
-        return m_loss(m_parameters[0].tensor, batch);
+        const at::Tensor loss = m_loss(m_parameters[0].tensor, batch);
+        return {.trained = loss, .judged = loss};
     }
+    [[nodiscard]] bool isRecordable() const override { return true; }
     engine::BatchQuantities quantities(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
         engine::BatchQuantities quantities{{{"loss", loss(batch, pass)}}};
@@ -77,7 +81,7 @@ public:
     [[nodiscard]] bool training() const { return m_training; }
 
 private:
-    engine::InitPlan m_plan{{}, {}, 0, 1}; ///< of nothing
+    engine::InitPlan m_plan{{}, {}, 0}; ///< of nothing
     std::vector<engine::NamedParameter> m_parameters;
     Forward m_forward;
     Loss m_loss;
