@@ -115,13 +115,13 @@ private slots:
     void notesAreKept()
     {
         QFETCH(QStringList, of);
-        Ran noted = run(QStringList{"note"} + of + QStringList{"--set", "# A\n**bold** \x1b[31m <b>"});
+        Ran noted = run(QStringList{"note"} + of + QStringList{"--text", "# A\n**bold** \x1b[31m <b>"});
         QVERIFY2(noted.code == 0, qPrintable(noted.errors));
         noted = run(QStringList{"note"} + of);
         QCOMPARE(noted.output, QString("A\n  bold \\x1b[31m <b>\n"));
         const Ran json = run(QStringList{"note"} + of + QStringList{"--json"});
         QCOMPARE(json.json().object()["note"].toString(), QString("# A\n**bold** \x1b[31m <b>"));
-        noted = run(QStringList{"note"} + of + QStringList{"--set", ""});
+        noted = run(QStringList{"note"} + of + QStringList{"--text", ""});
         QCOMPARE(noted.output.trimmed(), QString());
     }
 

@@ -321,7 +321,8 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
 Exit runNote(const Arguments& arguments, const Console& console)
 {
     const std::string run = arguments.positional(0);
-    const std::optional<std::string> note = arguments.has("set") ? std::optional(arguments.text("set")) : std::nullopt;
+    const std::optional<std::string> note =
+        arguments.has("text") ? std::optional(arguments.text("text")) : std::nullopt;
     if (arguments.has("group")) {
         return noteOfGroup(arguments, note, console);
     }
@@ -404,10 +405,10 @@ std::vector<Command> recordCommands()
          &runReport},
         {"note",
          "print or replace the note of a run, or of a group of runs; reports show it",
-         "residua-cli note my-project/runs/first --set \"the *first* try\"",
+         "residua-cli note my-project/runs/first --text \"the *first* try\"",
          {{{"RUN", "a run; with --group, a project or a folder of runs"}},
           {{"group", OptionKind::Text, "NAME", "the note of this group, by its label in `residua-cli compare`"},
-           {"set", OptionKind::Text, "TEXT", "the new note, as Markdown; an empty text removes the note"}}},
+           {"text", OptionKind::Text, "TEXT", "the new note, as Markdown; an empty text removes the note"}}},
          &runNote},
         {"devices", "list where a run can compute", "residua-cli devices", {}, &runDevices},
     };
