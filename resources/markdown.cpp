@@ -121,14 +121,17 @@ struct Mark {
 std::optional<Mark> linkAt(std::string_view text)
 {
     const bool isPicture = text.starts_with('!');
-    const std::size_t open = isPicture ? 1 : 0;
-    const std::size_t middle = text.find(']', open + 1);
-    if (open >= text.size() || text[open] != '[' || middle == std::string_view::npos ||
+    const std::size_t bracket = isPicture ? 1 : 0;
+    const std::size_t middle = text.find(']', bracket + 1);
+    if (bracket >= text.size() || text[bracket] != '[' || middle == std::string_view::npos ||
         !text.substr(middle).starts_with("](")) {
         return std::nullopt;
     }
-    const std::size_t end = std::min(text.find(')', middle), text.size());
-    Mark mark{{std::string(text.substr(open + 1, middle - open - 1))}, std::min(end + 1, text.size())};
+    std::size_t end = middle + 2;
+    for (int open = 0; end < text.size() && (text[end] != ')' || open > 0); ++end) {
+        open += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    }
+    Mark mark{{std::string(text.substr(bracket + 1, middle - bracket - 1))}, std::min(end + 1, text.size())};
     mark.span.link = isPicture ? std::string_view() : text.substr(middle + 2, end - middle - 2);
     return mark;
 }

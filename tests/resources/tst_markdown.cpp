@@ -51,6 +51,8 @@ private slots:
                                        << "a b" << 1 << int(Style::Code) << "";
         QTest::newRow("link") << "[a page](b.md)."
                               << "a page." << 0 << int(Style::Plain) << "b.md";
+        QTest::newRow("brackets in a link") << "[a](b(1)) c"
+                                            << "a c" << 0 << int(Style::Plain) << "b(1)";
         QTest::newRow("picture") << "![a](b.png)"
                                  << "a" << 0 << int(Style::Plain) << "";
         QTest::newRow("brackets") << "x[1] [y] !["
