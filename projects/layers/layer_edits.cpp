@@ -26,7 +26,7 @@ bool isThere(const DepthMix& mix, const Shortcut& shortcut)
 }
 
 /// Returns the new modules of a shortcut as {module, target}. If several modules share its source, the newest one that
-/// is kept.
+/// is kept. Returns nullopt if an end is gone, or if the source would no longer run before the target.
 std::optional<Shortcut> movedModules(const DepthMix& mix, const Shortcut& shortcut, const Renumber& to)
 {
     std::int64_t module = isThere(mix, shortcut) ? lastModuleIn(mix, shortcut) : shortcut.source;
@@ -35,7 +35,8 @@ std::optional<Shortcut> movedModules(const DepthMix& mix, const Shortcut& shortc
         source = to(--module);
     }
     const std::optional<std::int64_t> target = to(shortcut.target);
-    return source && target ? std::optional(Shortcut{*source, *target}) : std::nullopt;
+    const bool follows = source && target && *source >= *target && shortcut.source < shortcut.target;
+    return source && target && !follows ? std::optional(Shortcut{*source, *target}) : std::nullopt;
 }
 
 std::optional<Shortcut> moved(const DepthMix& mix, const Shortcut& shortcut, const Renumber& to)
@@ -377,7 +378,8 @@ void restack(EditGroup& group, const Document& document, SetStack set, const Ren
         if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
             for (const Shortcut& shortcut : sources->shortcuts) {
                 const auto target = moduleTo(shortcut.target);
-                if (target && after.depth() <= project.network.depth()) {
+                const bool isShorter = after.depth() <= project.network.depth();
+                if (target && (isShorter || !moved(*mix, shortcut, moduleTo))) {
                     readers.insert(*target);
                 }
             }

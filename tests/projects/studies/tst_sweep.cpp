@@ -367,6 +367,12 @@ private slots:
         const auto fewer = withField(project, "/network/loops", {"[]"});
         QVERIFY(fewer); // 1 2 3 4: the second visits take their shortcuts along
         QCOMPARE(sourcesOf(*fewer), (std::vector<Shortcut>{{0, 1}, {1, 4}, {4, 5}}));
+        // A wider loop makes layer 4 run before the second visit of layer 3, which it can then no longer read.
+        Project narrow = project;
+        std::get<DepthMix>(narrow.stack().topology.wiring).sources = ExplicitSources{{{0, 1}, {5, 6}, {6, 7}}};
+        const auto wide = withField(narrow, "/network/loops/0/last", {"4"});
+        QVERIFY(wide); // 1 2@1 3@1 4@1 2@2 3@2 4@2
+        QCOMPARE(sourcesOf(*wide), (std::vector<Shortcut>{{0, 1}, {3, 4}, {6, 7}, {4, 8}}));
         // A longer segment moves its loop if they end together, and the loop's own fields come after it.
         for (const char* const fields : {R"({"/network/stack/0/repeat": 8, "/network/loops/0/last": 7})",
                                          R"({"/network/loops/0/last": 7, "/network/stack/0/repeat": 8})"}) {
