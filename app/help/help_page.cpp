@@ -332,9 +332,9 @@ QMimeData* HelpPage::createMimeDataFromSelection() const
         letter.setPosition(begin + static_cast<int>(at)); // behind the letter, whose format it has
         text.replace(at, 1, EquationSetting::sourceOf(letter.charFormat()));
     }
-    auto* const data = new QMimeData;
-    data->setText(text.replace(QChar::ParagraphSeparator, QLatin1Char('\n')).replace(QChar::Nbsp, QLatin1Char(' ')));
-    return data;
+    auto* const copied = new QMimeData;
+    copied->setText(text.replace(QChar::ParagraphSeparator, QLatin1Char('\n')).replace(QChar::Nbsp, QLatin1Char(' ')));
+    return copied;
 }
 
 void HelpPage::restyle()
