@@ -111,10 +111,11 @@ kernels() { ours "$bundle/bin/kernels_tst_cuda_depth_mix"; }
 
 short_check() { RESIDUA_CASE_STRIDE=13 ours "$bundle/bin/kernels_tst_cuda_depth_mix" matchesTheCpu; }
 
-# new_forms TOOL: the forms on tensor cores and AdamW with rounded copies under a tool of compute-sanitizer.
+# new_forms TOOL: the forms on tensor cores, AdamW with rounded copies and the kernels of parallel streams under a tool of
+# compute-sanitizer.
 new_forms() {
   RESIDUA_CASES=tensor ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" matchesTheCpu | tail -n 15 &&
-    ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_transformer" adamw | tail -n 5
+    ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_transformer" adamw streams | tail -n 5
 }
 
 transformer() { ours "$bundle/bin/kernels_tst_cuda_transformer"; }
