@@ -6,6 +6,8 @@
 #include "app/inspector/problems_view.h"
 #include "app/outline/outline_model.h"
 #include "app/views/document_views.h"
+#include "app/views/live_views.h"
+#include "app/views/run_follower.h"
 #include "app/workspace/tower_bar.h"
 #include "app/workspace/workspace.h"
 #include "projects/check/validate.h"
