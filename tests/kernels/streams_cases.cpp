@@ -20,8 +20,8 @@ using kernels::StreamsBackward;
 using kernels::StreamsForward;
 using kernels::StreamSite;
 
-constexpr double kEpsilon = 1e-4;
-constexpr double kConstant = 0.125;
+constexpr double kStreamEpsilon = 1e-4;
+constexpr double kReadConstant = 0.125;
 
 struct StreamCase {
     const char* name;
@@ -46,7 +46,7 @@ std::string numbered(const char* name, int number)
 }
 
 /// The inputs of forward, and the gradients of its outputs, in a type.
-Arrays inputsOf(const StreamCase& streams, DataType type)
+Arrays streamInputsOf(const StreamCase& streams, DataType type)
 {
     const DataType single = accumulator(type);
     const auto tokens = std::size_t(streams.tokens);
@@ -223,7 +223,7 @@ private:
             out["mean"][norm * m_case.tokens + n] = mean;
             variance = std::max(variance - mean * mean, 0.0);
         }
-        const double rstd = 1 / std::sqrt(variance + kEpsilon);
+        const double rstd = 1 / std::sqrt(variance + kStreamEpsilon);
         out["rstd"][norm * m_case.tokens + n] = rstd;
         for (int m = 0; m < m_case.logits; ++m)
             out["y"][(std::size_t(norm) * m_case.logits + m) * m_case.tokens + n] = products[m] * rstd;
@@ -232,7 +232,7 @@ private:
     [[nodiscard]] double readWeight(int r, int s, std::size_t n, const Arrays& out) const
     {
         const std::size_t at = r * m_case.streams + s;
-        const double p = number("base", at, 0) + kConstant;
+        const double p = number("base", at, 0) + kReadConstant;
         if (m_case.read == StreamRead::fixed)
             return p;
         const std::size_t logit = m_case.norm == StreamNorm::all ? s : s * m_case.logits + r;
@@ -366,14 +366,14 @@ private:
         site.weights = at("weights");
         site.tokenWeights = at("tokenWeights");
         site.norm = m_case.norm;
-        site.eps = kEpsilon;
+        site.eps = kStreamEpsilon;
         site.rows = at("rows");
         site.read = m_case.read;
         site.base = at("base");
         site.bias = at("bias");
         site.factor = at("factor");
         site.gain = at("gain");
-        site.constant = kConstant;
+        site.constant = kReadConstant;
         return site;
     }
 
@@ -386,7 +386,7 @@ private:
 };
 
 /// The central differences of some elements of each input against the gradients that a float64 run computed.
-std::string checkDifferences(const StreamCase& streams, Arrays inputs, const Arrays& got)
+std::string checkStreamDifferences(const StreamCase& streams, Arrays inputs, const Arrays& got)
 {
     Arrays offset;
     if (streams.branches > 0) {
@@ -420,7 +420,7 @@ std::string checkDifferences(const StreamCase& streams, Arrays inputs, const Arr
 }
 
 /// Compares the results of the names that both have.
-std::string compare(const Arrays& got, const Arrays& want, DataType type)
+std::string compareArrays(const Arrays& got, const Arrays& want, DataType type)
 {
     for (const auto& [name, values] : want) {
         const bool rounds = StreamRun::isOfData(name);
@@ -434,34 +434,35 @@ std::string compare(const Arrays& got, const Arrays& want, DataType type)
     return {};
 }
 
-std::string checkCase(const TransformerKernels& kernels, const StreamCase& streams, DataType type)
+std::string checkStreamCase(const TransformerKernels& kernels, const StreamCase& streams, DataType type)
 {
-    const Arrays inputs = inputsOf(streams, type);
+    const Arrays inputs = streamInputsOf(streams, type);
     StreamRun run(kernels, streams, type, inputs);
     run.forward(nullptr);
     run.backward();
     const Arrays got = run.results();
     if (streams.branches > 0)
-        if (std::string text = compare(got, Equations(streams, inputs).written(), type); !text.empty())
+        if (std::string text = compareArrays(got, Equations(streams, inputs).written(), type); !text.empty())
             return text;
     const TransformerKernels cpu = cpuTransformerKernels();
     StreamRun exact(cpu, streams, DataType::float64, inputs);
     exact.forward(&got);
     exact.backward();
     Arrays want = exact.results();
-    if (std::string text = compare(got, want, type); !text.empty())
+    if (std::string text = compareArrays(got, want, type); !text.empty())
         return text;
     for (int s = 0; s < streams.streams && streams.branches > 0; ++s)
         want[numbered("stream", s)] = got.at(numbered("stream", s));
     Arrays given = inputs;
     given.insert(want.begin(), want.end());
-    if (std::string text = compare(want, Equations(streams, inputs).readFrom(given), DataType::float64); !text.empty())
+    if (std::string text = compareArrays(want, Equations(streams, inputs).readFrom(given), DataType::float64);
+        !text.empty())
         return "the CPU in float64: " + text;
-    std::string text = type == DataType::float64 ? checkDifferences(streams, inputs, want) : "";
+    std::string text = type == DataType::float64 ? checkStreamDifferences(streams, inputs, want) : "";
     return text.empty() ? text : "the CPU in float64: " + text;
 }
 
-constexpr StreamCase kCases[] = {
+constexpr StreamCase kStreamCases[] = {
     {"mHC", 4, 1, 1, 24, 64, 19, StreamNorm::all, StreamRead::sigmoid, false},
     {"mHC of odd width", 3, 1, 1, 15, 37, 9, StreamNorm::all, StreamRead::sigmoid, false},
     {"mHC, entry", 4, 0, 1, 24, 40, 35, StreamNorm::all, StreamRead::sigmoid},
@@ -482,7 +483,7 @@ constexpr StreamCase kCases[] = {
 };
 
 /// Empty, or the invalid call that is not refused as it should be.
-std::string checkRefusals(const TransformerKernels& kernels)
+std::string checkStreamRefusals(const TransformerKernels& kernels)
 {
     const auto forward = [&](auto change) {
         StreamsForward call;
@@ -511,11 +512,11 @@ std::string checkRefusals(const TransformerKernels& kernels)
 
 std::string checkStreams(const TransformerKernels& kernels)
 {
-    for (const StreamCase& streams : kCases)
+    for (const StreamCase& streams : kStreamCases)
         for (const DataType type : kTypes)
-            if (std::string text = checkCase(kernels, streams, type); !text.empty())
+            if (std::string text = checkStreamCase(kernels, streams, type); !text.empty())
                 return std::string("streams, ") + streams.name + ", " + nameOf(type) + ": " + text;
-    return checkRefusals(kernels);
+    return checkStreamRefusals(kernels);
 }
 
 } // namespace residua::tests
