@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+using namespace residua;
 using namespace residua::projects;
 using residua::tests::graphFrom;
 using residua::tests::languageProject;
