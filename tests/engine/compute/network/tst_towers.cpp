@@ -5,6 +5,7 @@
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/edit.h"
+#include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/towers.h"
 #include "tests/support/test_program.h"
@@ -36,6 +37,13 @@ namespace {
 constexpr std::int64_t kBatch = 3;
 constexpr std::int64_t kTime = 5;
 
+/// A small language model with the block that the topology feeds.
+Project languageUnder(const std::string& topology, std::int64_t depth)
+{
+    const projects::Topology wiring = topologyNamed(topology, depth);
+    return tinyLanguage(projects::blockPresetFor(wiring.wiring).name, topology, depth);
+}
+
 projects::Graph passing()
 {
     return GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
@@ -63,8 +71,8 @@ Loss loss(const std::string& name, LossKind kind, const std::string& output, con
 /// A student that is trained on the data and on what a frozen teacher of another topology answers.
 Project distilled()
 {
-    Project project = tinyLanguage("transformer", "dca", 2);
-    project.towers = {towerOf(tinyLanguage("transformer", "plain", 3), "teacher")};
+    Project project = languageUnder("dca", 2);
+    project.towers = {towerOf(languageUnder("plain", 3), "teacher")};
     project.towers[0].network.frozen = true;
     Loss soft = loss("soft", LossKind::SoftTargets, "network.output", "teacher.output");
     soft.weight = 0.5;
@@ -76,8 +84,8 @@ Project distilled()
 /// Two stacks, one after the other: the first tower reads what "wide" ends with, through a joint to its own width.
 Project joined(const std::string& first, const std::string& second, std::int64_t width)
 {
-    Project project = tinyLanguage("transformer", second, 2);
-    Project wide = tinyLanguage("transformer", first, 2);
+    Project project = languageUnder(second, 2);
+    Project wide = languageUnder(first, 2);
     wide.stack().width = width;
     wide.network.head = passing();
     project.towers = {towerOf(wide, "wide")};
@@ -148,8 +156,8 @@ private Q_SLOTS:
         const Project project = distilled();
         QCOMPARE(firstError(project), std::string());
         const auto both = compiled(project);
-        const auto student = compiled(tinyLanguage("transformer", "dca", 2));
-        const auto teacher = compiled(tinyLanguage("transformer", "plain", 3));
+        const auto student = compiled(languageUnder("dca", 2));
+        const auto teacher = compiled(languageUnder("plain", 3));
         for (const engine::NamedParameter& each : student->parameters()) {
             QVERIFY2(at::equal(each.tensor, parameter(*both, each.name)), each.name.c_str()); // the same starts
         }
@@ -186,7 +194,7 @@ private Q_SLOTS:
     void joinedStacksAreOneStack()
     {
         const auto two = compiled(joined("plain", "plain", 8));
-        const auto one = compiled(tinyLanguage("transformer", "plain", 4));
+        const auto one = compiled(languageUnder("plain", 4));
         shake(*one, 0.2, 1);
         {
             const at::NoGradGuard noGrad;
@@ -204,7 +212,7 @@ private Q_SLOTS:
                 }
             }
         }
-        const engine::DeviceBatch batch = randomBatch(tinyLanguage("transformer", "plain", 4), kBatch, kTime, 3);
+        const engine::DeviceBatch batch = randomBatch(languageUnder("plain", 4), kBatch, kTime, 3);
         backward(*two, batch);
         backward(*one, batch);
         QVERIFY(distance(two->loss(batch, kTraining), one->loss(batch, kTraining)) < 1e-12);
@@ -277,7 +285,7 @@ private Q_SLOTS:
             const at::NoGradGuard noGrad;
             parameter(*network, "teacher.head.logits.weight").mul_(2);
         }
-        const auto teacher = compiled(tinyLanguage("transformer", "plain", 3));
+        const auto teacher = compiled(languageUnder("plain", 3));
         for (engine::NamedParameter& each : teacher->parameters()) {
             const at::NoGradGuard noGrad;
             each.tensor.copy_(parameter(*network, "teacher." + each.name));
@@ -290,7 +298,7 @@ private Q_SLOTS:
     void lossesTrainTheTowersThatTheyName()
     {
         Project project = joined("plain", "dca", 8);
-        project.towers.push_back(towerOf(tinyLanguage("transformer", "plain", 2), "teacher"));
+        project.towers.push_back(towerOf(languageUnder("plain", 2), "teacher"));
         project.towers.back().network.frozen = true;
         const auto without = compiled(project);
         project.losses = {loss("close", LossKind::SquaredError, "network.output", "teacher.output")};
