@@ -160,7 +160,8 @@ ViewedField viewedField(const Project& project, std::string_view pointer)
     for (std::size_t index = 1; index < towerCount(project); ++index) {
         const std::string tower = "/towers/" + std::to_string(index - 1);
         for (const std::string& typed : {tower, "/" + towerAt(project, index).name}) {
-            if (pointer.starts_with(typed + "/")) {
+            const bool isOfFirst = typed == "/network"; // in the view of another tower
+            if (!isOfFirst && pointer.starts_with(typed + "/")) {
                 return {index, pointerOfView(index, tower + std::string(pointer.substr(typed.size())))};
             }
         }

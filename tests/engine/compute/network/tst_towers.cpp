@@ -384,6 +384,7 @@ private Q_SLOTS:
                  std::string("/topology/preset"));
         QCOMPARE(projects::viewedField(document.project, "/towers/0/width").pointer, std::string("/network/width"));
         QCOMPARE(projects::viewedField(document.project, "/network/width").tower, std::size_t{0});
+        QCOMPARE(projects::viewedField(projects::viewOf(document.project, 1), "/network/width").tower, std::size_t{0});
         QCOMPARE(projects::pointerOfView(2, "/network/stem/nodes/3"), std::string("/towers/1/stem/nodes/3"));
         QCOMPARE(projects::pointerOfView(2, "/towers/1/topology/preset"), std::string("/topology/preset"));
         QCOMPARE(projects::pointerOfView(2, "/training/steps"), std::string("/training/steps"));
