@@ -73,10 +73,12 @@ private slots:
         QVERIFY(project);
         QCOMPARE(project->losses.front().weight, 0.7);
         QCOMPARE(project->stack().topology.preset, std::string("dca"));
-        const Ran shown =
-            run({"info", path("student"), "--set", "teacher.topology=mhc", "--set", "towers.0.stack.0.repeat=3"});
+        QVERIFY(projects::saveProject(path("both").toStdString(), {*project, {}}).ok());
+        const Ran shown = run({"info", path("both"), "--set", "teacher.width=24", "--set", "teacher.topology=mhc",
+                               "--set", "towers.0.stack.0.repeat=3"});
         QVERIFY2(shown.code == 0, qPrintable(shown.errors));
-        QVERIFY2(shown.output.contains("tower teacher: 3 layers") && shown.output.contains("topology mhc; frozen"),
+        QVERIFY2(shown.output.contains("tower teacher: 3 layers of width 24") &&
+                     shown.output.contains("topology mhc; frozen"),
                  qPrintable(shown.output));
     }
 
