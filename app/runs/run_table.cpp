@@ -217,7 +217,7 @@ void RunTable::fitNames()
         room -= header.isSectionHidden(column) ? 0 : std::max(header.sectionSizeHint(column), contents);
     }
     const int wanted = view.sizeHintForColumn(RunsModel::Name);
-    const int most = std::max({kNameWidth, room, view.viewport()->width() / 2}); // the other columns can be scrolled
+    const int most = std::max({kNameWidth, room, view.viewport()->width() * 2 / 5}); // the rest can be scrolled
     header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, most));
 }
 

@@ -31,7 +31,7 @@ class RunTable : public QObject {
     Q_OBJECT
 public:
     /// `tree` shows `model` through a proxy. Both outlive it. Names have the room that they need, of what the other
-    /// columns leave or of half the list, until the user drags their column.
+    /// columns leave or of two fifths of the list, until the user drags their column.
     RunTable(RunsModel& model, QTreeView& tree);
 
     /// The model's own columns that are hidden, the grouping, and then the chosen columns, as the user's settings keep
