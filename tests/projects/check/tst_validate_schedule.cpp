@@ -136,7 +136,8 @@ void TestValidateSchedule::mistakesAreNamed_data()
         "makes number 2 to 11, and changes the residual between visits; expected all of them");
     row(
         "copies in a network with loops", [grows](Project& p) { grows(p, 11, GrowthSource::Top); },
-        "E /schedule/growth [schedule · growth] copies layers of a network with loops, whose weights serve several of "
+        "E /schedule/growth [schedule · new layers] copies layers of a network with loops, whose weights serve several "
+        "of "
         "them; expected new layers as initialised, or loops whose number of visits rises");
     row(
         "a border past the end",

@@ -325,7 +325,8 @@ private Q_SLOTS:
         QFETCH(QString, schedule);
         QFETCH(bool, fixed);
         QFETCH(int, draw);
-        Project project = drawnBy(draw < 0 ? 6 : 4, schedule.toUtf8().constData(), 8000);
+        const std::string ofLayers = draw < 0 ? schedule.toStdString() : "none";
+        Project project = drawnBy(draw < 0 ? 6 : 4, ofLayers.c_str(), 8000);
         if (draw >= 0) { // 1 2@1 2@2 2@3 3 4
             project.stack().loops = {{.first = 2, .last = 2, .visits = 3}};
             project.stack().loops.front().draw = static_cast<projects::VisitDraw>(draw);
