@@ -10,7 +10,9 @@
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/plot/plot.h"
 
+#include <QApplication>
 #include <QComboBox>
+#include <QImage>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QTextBrowser>
@@ -260,5 +262,5 @@ private:
     }
 };
 
-RESIDUA_TEST(TestPages)
+RESIDUA_TEST_IN(QApplication, TestPages)
 #include "tst_pages.moc"
