@@ -6,12 +6,15 @@
 #include "projects/nodes/example_schema.h"
 #include "projects/pytorch/python_text.h"
 
+#include <utility>
+
 namespace residua::projects {
 namespace {
 
 constexpr const char* kConfiguration = R"("""What a network of Residua is, for transformers."""
 
 from transformers import PretrainedConfig
+
 
 class ResiduaConfig(PretrainedConfig):
     """The fields of config.json; model.py has the network itself and reads none of them."""
@@ -29,6 +32,7 @@ from transformers.modeling_outputs import CausalLMOutput
 
 from .configuration_residua import ResiduaConfig
 from .model import Network
+
 
 class ResiduaForCausalLM(PreTrainedModel, GenerationMixin):
     """Keys and values are not kept from token to token: each new one takes a pass over all."""
