@@ -259,48 +259,73 @@ void Differ::compare(const std::vector<ParameterGroup>& a, const std::vector<Par
     }
 }
 
-/// Towers are known by their names.
-void Differ::compare(const std::vector<Tower>& a, const std::vector<Tower>& b, const Words&, std::string_view)
+namespace {
+
+/// Pairs the entries of two lists by their names, which need not be unique: the n-th with a name in `a` with the n-th
+/// of that name in `b`. An entry without partner is paired with null.
+template <class T>
+std::vector<std::pair<const T*, const T*>> pairedByName(const std::vector<T>& a, const std::vector<T>& b,
+                                                        const std::string& (*nameOf)(const T&))
 {
-    const auto named = [](const std::vector<Tower>& towers, const std::string& name) {
-        return std::ranges::find(towers, name, [](const Tower& tower) { return tower.network.name; });
-    };
-    for (const Tower& tower : a) {
-        const Words place{"tower " + spokenValue(tower.network.name)};
-        const auto other = named(b, tower.network.name);
-        if (other == b.end()) {
-            removed(place);
-            continue;
-        }
-        Differ inside;
-        inside.compareFields(tower, *other, {});
-        for (Change& change : inside.m_changes) {
-            change.place.insert(change.place.begin(), place.front());
-            m_changes.push_back(std::move(change));
+    std::vector<std::pair<const T*, const T*>> pairs;
+    std::vector<const T*> unmatched;
+    for (const T& entry : b) {
+        unmatched.push_back(&entry);
+    }
+    for (const T& entry : a) {
+        const auto partner =
+            std::ranges::find_if(unmatched, [&](const T* other) { return nameOf(*other) == nameOf(entry); });
+        pairs.emplace_back(&entry, partner == unmatched.end() ? nullptr : *partner);
+        if (partner != unmatched.end()) {
+            unmatched.erase(partner);
         }
     }
-    for (const Tower& tower : b) {
-        if (named(a, tower.network.name) == a.end()) {
-            added({"tower " + spokenValue(tower.network.name)});
+    for (const T* const entry : unmatched) {
+        pairs.emplace_back(nullptr, entry);
+    }
+    return pairs;
+}
+
+const std::string& nameOfTower(const Tower& tower)
+{
+    return tower.network.name;
+}
+const std::string& nameOfLoss(const Loss& loss)
+{
+    return loss.name;
+}
+
+} // namespace
+
+void Differ::compare(const std::vector<Tower>& a, const std::vector<Tower>& b, const Words&, std::string_view)
+{
+    for (const auto& [before, after] : pairedByName(a, b, &nameOfTower)) {
+        const std::string place = "tower " + spokenValue(nameOfTower(before != nullptr ? *before : *after));
+        if (after == nullptr) {
+            removed({place});
+        } else if (before == nullptr) {
+            added({place});
+        } else {
+            Differ inside;
+            inside.compareFields(*before, *after, {});
+            for (Change& change : inside.m_changes) {
+                change.place.insert(change.place.begin(), place);
+                m_changes.push_back(std::move(change));
+            }
         }
     }
 }
 
-/// Losses are known by their names.
 void Differ::compare(const std::vector<Loss>& a, const std::vector<Loss>& b, const Words&, std::string_view)
 {
-    for (const Loss& loss : a) {
-        const Words place{"loss " + spokenValue(loss.name)};
-        const auto other = std::ranges::find(b, loss.name, &Loss::name);
-        if (other == b.end()) {
-            removed(place, details(loss, Listed::NotDefault));
+    for (const auto& [before, after] : pairedByName(a, b, &nameOfLoss)) {
+        const Words place{"loss " + spokenValue(nameOfLoss(before != nullptr ? *before : *after))};
+        if (after == nullptr) {
+            removed(place, details(*before, Listed::NotDefault));
+        } else if (before == nullptr) {
+            added(place, details(*after, Listed::NotDefault));
         } else {
-            compareFields(loss, *other, place);
-        }
-    }
-    for (const Loss& loss : b) {
-        if (std::ranges::find(a, loss.name, &Loss::name) == a.end()) {
-            added({"loss " + spokenValue(loss.name)}, details(loss, Listed::NotDefault));
+            compareFields(*before, *after, place);
         }
     }
 }

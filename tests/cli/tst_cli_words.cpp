@@ -181,10 +181,10 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without,
-                 QStringList({"RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
-                              "LoadWeightsRequest.file", "LoadWeightsRequest.project", "LoadWeightsRequest.onto",
-                              "GapRequest.project", "TokeniserRequest.training", "FetchCheckpoint.run"}));
+        QCOMPARE(without, QStringList({"RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
+                                       "LoadWeightsRequest.file", "LoadWeightsRequest.tower",
+                                       "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
+                                       "TokeniserRequest.training", "FetchCheckpoint.run"}));
     }
 
     void defaultsAreValuesOfTheDescription()
