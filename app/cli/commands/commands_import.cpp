@@ -220,7 +220,7 @@ std::vector<Command> importCommands()
          Yields::Files},
         {"teach",
          "make a run of a student that learns from the outputs of a trained teacher too",
-         "residua-cli teach my-project --set topology=dca --teacher my-project/runs/plain -o my-project/runs/student",
+         "residua-cli teach my-project --set topology=dca --teacher my-project/runs/first -o my-project/runs/student",
          {{projectArgument()},
           {{"teacher", OptionKind::Text, "RUN", "the run whose newest weights the teacher has"},
            {"name", OptionKind::Text, "NAME", "the teacher's tower (default: teacher)"},
