@@ -88,7 +88,7 @@ private:
 
 const QString kHidden = QStringLiteral("-");   ///< before the key of a column that is hidden
 const QString kGrouping = QStringLiteral("="); ///< before the key of the column that groups the runs
-constexpr int kNameWidth = 200;                ///< at least
+constexpr int kNameWidth = 240;                ///< at least, for a topology and its seed
 
 } // namespace
 
@@ -217,8 +217,7 @@ void RunTable::fitNames()
         room -= header.isSectionHidden(column) ? 0 : std::max(header.sectionSizeHint(column), contents);
     }
     const int wanted = view.sizeHintForColumn(RunsModel::Name);
-    const int most = std::max({kNameWidth, room, view.viewport()->width() * 2 / 5}); // the rest can be scrolled
-    header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, most));
+    header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, std::max(kNameWidth, room)));
 }
 
 QStringList RunTable::choice() const

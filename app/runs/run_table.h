@@ -30,8 +30,8 @@ public:
 class RunTable : public QObject {
     Q_OBJECT
 public:
-    /// `tree` shows `model` through a proxy. Both outlive it. Names have the room that they need, of what the other
-    /// columns leave or of two fifths of the list, until the user drags their column.
+    /// `tree` shows `model` through a proxy. Both outlive it. Names have the room that they need and that the other
+    /// columns leave, until the user drags their column.
     RunTable(RunsModel& model, QTreeView& tree);
 
     /// The model's own columns that are hidden, the grouping, and then the chosen columns, as the user's settings keep
