@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,23 +45,34 @@ bool isChoice(const QWidget& widget)
     if (name.isEmpty() || name == QLatin1String(kBaselineChoice)) {
         return false;
     }
-    return name == QLatin1String(kRunsFilter) || qobject_cast<const QComboBox*>(&widget) ||
-           qobject_cast<const QCheckBox*>(&widget) || qobject_cast<const QSlider*>(&widget);
+    return qobject_cast<const QComboBox*>(&widget) || qobject_cast<const QCheckBox*>(&widget) ||
+           qobject_cast<const QSlider*>(&widget);
 }
 
-/// Returns the choices of panels with plots, and the filter of the runs, by their names.
+/// Returns the choices that are offered above the plots, and the filter of the runs, by their names. Fields of the
+/// document, such as those of a sweep, are not among them.
 std::vector<std::pair<std::string, QWidget*>> choicesOf(const Workspace& workspace)
 {
     std::vector<std::pair<std::string, QWidget*>> choices;
     std::map<std::string, int> taken;
+    std::set<const QWidget*> seen; // a plot may be a part of another view
     for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
         const QDockWidget* const dock = workspace.docks()[i];
-        const bool hasPlot = dock->findChild<visualizers::PlotView*>() != nullptr;
-        for (QWidget* const widget : dock->findChildren<QWidget*>()) {
-            if (isChoice(*widget) && (hasPlot || widget->objectName() == QLatin1String(kRunsFilter))) {
-                const std::string name = std::string(panels()[i].view) + "/" + widget->objectName().toStdString();
-                choices.emplace_back(numbered(name, taken), widget);
+        const auto add = [&](QWidget* choice) {
+            const std::string name = std::string(panels()[i].view) + "/" + choice->objectName().toStdString();
+            if (seen.insert(choice).second) {
+                choices.emplace_back(numbered(name, taken), choice);
             }
+        };
+        for (const visualizers::PlotView* const plot : dock->findChildren<visualizers::PlotView*>()) {
+            for (QWidget* const widget : plot->findChildren<QWidget*>()) {
+                if (isChoice(*widget) && widget->isVisibleTo(plot)) {
+                    add(widget);
+                }
+            }
+        }
+        if (auto* const filter = dock->findChild<QLineEdit*>(QLatin1String(kRunsFilter))) {
+            add(filter);
         }
     }
     return choices;
@@ -98,7 +110,9 @@ bool choose(QWidget& choice, const QString& text)
 {
     if (auto* const box = qobject_cast<QComboBox*>(&choice)) {
         const int index = box->findText(text);
-        box->setCurrentIndex(index >= 0 ? index : box->currentIndex());
+        if (index >= 0) { // a list that is empty may tell of −1 again
+            box->setCurrentIndex(index);
+        }
         return index >= 0;
     }
     if (auto* const box = qobject_cast<QCheckBox*>(&choice)) {

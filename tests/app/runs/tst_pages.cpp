@@ -99,6 +99,7 @@ private slots:
             QTRY_COMPARE(plot(loss()).xAxis->range().lower, 2.0);
             QCOMPARE(plot(loss()).yAxis->range().upper, 0.25);
             QVERIFY(!plot(loss()).isFollowing() && plot(pareto()).isFollowing());
+            QVERIFY(!m_window->session().modified()); // fields of the document are no part of a view
         }
     }
 
