@@ -8,6 +8,7 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QEvent>
+#include <QImage>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
@@ -30,7 +31,13 @@ class NoteReader : public QTextBrowser {
 public:
     using QTextBrowser::QTextBrowser;
 
-    QVariant loadResource(int, const QUrl&) override { return {}; }
+    /// Returns an empty picture for any, because Qt reads a local file itself if there is none.
+    QVariant loadResource(int, const QUrl&) override
+    {
+        QImage none(1, 1, QImage::Format_ARGB32);
+        none.fill(Qt::transparent);
+        return none;
+    }
 };
 
 QToolButton* button(const char* name, const QString& text, const QString& toolTip, QWidget* parent)
