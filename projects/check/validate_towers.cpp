@@ -5,6 +5,7 @@
 #include "projects/nodes/shape.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/kept_parts.h"
+#include "projects/schema/fields.h"
 
 #include <algorithm>
 #include <map>
@@ -55,7 +56,7 @@ void checkInput(const Project& view, std::size_t index, Problems& problems)
         for (const auto& [name, shape] : known) {
             names.push_back(name);
         }
-        problems.error(pointerOfView(index, "/network/input"), placeOfTower(view.network),
+        problems.error(pointerOfView(index, "/network/input"),
                        "reads \"" + input + "\", which no tower before it has; expected " +
                            (names.empty() ? "nothing, the examples' input" : "one of " + joinedText(names)));
     }
@@ -66,9 +67,6 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
 {
     const Project view = viewOf(project, index);
     Problems found(view);
-    if (const Result<Sizes> sizes = sizesOf(view); !sizes) {
-        found.error("/network/width", sizes.error().place, sizes.error().message);
-    }
     validateNetwork(view, found);
     validateTopology(view, found);
     validateSchedule(view, found);
@@ -78,7 +76,9 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
     }
     for (const Problem& problem : found.take()) {
         const std::string path = pointerOfView(index, problem.path);
-        const std::string place = placeOfTower(view.network) + (problem.place.empty() ? "" : " · " + problem.place);
+        const bool isOfField = problem.place == placeOfField(view, problem.path);
+        const std::string place =
+            isOfField ? placeOfField(project, path) : placeOfTower(view.network) + " · " + problem.place;
         if (problem.severity == Severity::Error) {
             problems.error(path, place, problem.message);
         } else {
@@ -94,7 +94,6 @@ void checkLoss(const Project& project, const Loss& loss, const std::string& path
     const auto output = values.find(loss.output);
     const auto target = values.find(loss.target);
     const ExampleField data = examplesOf(project.data).target();
-    const std::string place = "loss " + loss.name;
     std::vector<std::string> names;
     for (const auto& [name, shape] : values) {
         if (towerOfValue(project, name) < towerCount(project)) {
@@ -102,14 +101,12 @@ void checkLoss(const Project& project, const Loss& loss, const std::string& path
         }
     }
     if (output == values.end() || std::ranges::find(names, loss.output) == names.end()) {
-        problems.error(path + "/output", place,
-                       "\"" + loss.output + "\" is no value; expected one of " + joinedText(names));
+        problems.error(path + "/output", "\"" + loss.output + "\" is no value; expected one of " + joinedText(names));
         return;
     }
     if (!loss.target.empty() && (target == values.end() || std::ranges::find(names, loss.target) == names.end())) {
-        problems.error(path + "/target", place,
-                       "\"" + loss.target + "\" is no value; expected one of " + joinedText(names) +
-                           ", or nothing for the examples' target");
+        problems.error(path + "/target", "\"" + loss.target + "\" is no value; expected one of " + joinedText(names) +
+                                             ", or nothing for the examples' target");
         return;
     }
     const Shape wanted = !loss.target.empty()                  ? target->second
@@ -117,13 +114,13 @@ void checkLoss(const Project& project, const Loss& loss, const std::string& path
                                                                : data.shape;
     const bool ofTokens = loss.kind == LossKind::CrossEntropy;
     if (ofTokens != (loss.target.empty() && data.isTokens())) {
-        problems.error(path + "/target", place,
+        problems.error(path + "/target",
                        ofTokens ? "cross-entropy needs the tokens or labels of the examples; expected nothing, and "
                                   "such examples"
                                 : "got the examples' tokens, expected a value of a tower");
     } else if (wanted.dims != output->second.dims) {
         problems.error(
-            path + "/output", place,
+            path + "/output",
             loss.output + " is " + output->second.text() + ", its target " + wanted.text() +
                 "; expected the same shape" +
                 (loss.kind == LossKind::SoftTargets ? ", such as that of a teacher with the same vocabulary" : ""));
@@ -154,8 +151,8 @@ void checkLosses(const Project& project, Problems& problems)
         const Loss& loss = project.losses[i];
         const std::string path = "/losses/" + std::to_string(i);
         if (loss.name.empty() || loss.name.find('/') != std::string::npos || !names.insert(loss.name).second) {
-            problems.error(path + "/name", "loss " + loss.name,
-                           "expected a name of its own without slashes, other than loss");
+            problems.error(path + "/name",
+                           "is \"" + loss.name + "\"; expected a name of its own without slashes, other than loss");
         }
         for (const std::string& name : loss.trains) {
             const std::size_t tower = towerNamed(project, name);
@@ -214,8 +211,8 @@ void validateTowers(const Project& project, Problems& problems)
     const std::vector<std::size_t> used = usedTowers(project);
     for (std::size_t index = 1; index < towerCount(project); ++index) {
         if (std::ranges::find(used, index) == used.end()) {
-            problems.warning(pointerOfView(index, "/network/own_loss"), placeOfTower(towerAt(project, index)),
-                             "no loss needs its values; it does not run");
+            problems.warning(pointerOfView(index, "/network/own_loss"),
+                             "is none, and no loss needs the tower's values: it does not run");
         }
     }
 }

@@ -231,8 +231,7 @@ struct Fields<TrainingPlan> {
         v({"entry_precision",
            "entries of branches under bf16",
            "Numbers of mixes and stack entries where layers read mixes of branches (DCA, GRN) and the residual is in "
-           "fp32: fp32 as the residual, or bf16 as the branches, which halves their memory. Each mix is a new sum of "
-           "branches, so that roundings do not add up from layer to layer.",
+           "fp32: fp32 as the residual, or bf16 as the branches, which halves their memory.",
            {.where = when<hasResidualFp32>}},
           &TrainingPlan::entryPrecision);
         v({"determinism", "determinism",

@@ -333,7 +333,8 @@ private Q_SLOTS:
     /// A run of an earlier version resumes with its order of sums.
     void theReadingSaysHowResidualsAdd()
     {
-        const projects::Project project = quickLanguage(2);
+        projects::Project project = quickLanguage(2);
+        project.stack().topology = tests::topologyNamed("plain", project.network);
         const DeviceBatch batch = tests::randomBatch(project, 2, 5, 3);
         const auto outputUnder = [&](ReadingVersion version) {
             const auto parts = openParts(project, {}, "cpu", FirstWeights::Initialised, {}, {version, {}});
