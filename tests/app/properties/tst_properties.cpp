@@ -3,6 +3,7 @@
 #include "app/properties/property.h"
 #include "projects/check/validate.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/fields.h"
 #include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
@@ -72,6 +73,11 @@ const Property* find(const std::vector<Property>& properties, const std::string&
 /// The project with its wiring set so that the field has an effect; otherwise it has no editor.
 projects::Project inUse(projects::Project project, const std::string& pointer)
 {
+    if (pointer.starts_with("/towers/")) { // as of a first tower
+        const std::string ofFirst =
+            projects::pointerOfView(1, "/towers/0" + pointer.substr(std::string("/towers/N").size()));
+        return projects::viewOf(inUse(projects::viewOf(std::move(project), 1), ofFirst), 1);
+    }
     if (pointer.starts_with("/data/source/tokeniser/")) {
         (void)setField(project, "/data/source/tokeniser/kind",
                        static_cast<std::int64_t>(projects::TokeniserKind::SentencePiece));
