@@ -58,7 +58,7 @@ constexpr FieldRow kFields[] = {
     {"stageTarget", Meaning::Input, "1.5", Scope::Project},
     {"paletteSearch", Meaning::Input, "dense"},
     {"runsFilter", Meaning::Input, "trained", Scope::Project},
-    {"pageName", Meaning::Input, "front"},
+    {"pageName", Meaning::Asked, "front"},
     {"samplePrompt", Meaning::Asked, "3 4", Scope::Project},
     {"Tokens to add", Meaning::Input, "12"},
     {"Temperature", Meaning::Input, "0.5"},
