@@ -69,6 +69,7 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
     Problems found(view);
     validateNetwork(view, found);
     validateTopology(view, found);
+    found.checkRanges("/schedule");
     validateSchedule(view, found);
     if (grows(view.stack().schedule)) {
         found.error("/schedule", "makes the tower grow from stage to stage, which only the first one does; expected "
