@@ -68,6 +68,24 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
         {{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}, {"notes", ready.notes}});
 }
 
+/// Asks for the weights of the request, whose project and file are set, in the folder of a named project.
+std::variant<engine::LoadWeightsReady, Exit> loaded(engine::LoadWeightsRequest request,
+                                                    const std::filesystem::path& directory, const Arguments& arguments,
+                                                    const Console& console)
+{
+    const Result<std::filesystem::path> absolute = absolutePath(directory);
+    if (!absolute) {
+        return console.fail(Exit::Usage, absolute.error());
+    }
+    request.projectDirectory = *absolute;
+    const std::optional<engine::Event> answer =
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+    if (const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr) {
+        return *ready;
+    }
+    return unanswered(answer, console, "nothing is written");
+}
+
 /// Runs import --onto: loads the tensors of one file into a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
@@ -77,36 +95,47 @@ Exit runOnto(const Arguments& arguments, const Console& console)
     }
     const NamedProject& project = std::get<NamedProject>(named);
     const Result<std::filesystem::path> file = absolutePath(arguments.positional(0));
-    const Result<std::filesystem::path> directory = absolutePath(project.directory);
-    if (!file || !directory) {
-        return console.fail(Exit::Usage, file ? directory.error() : file.error());
-    }
     Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
+    if (!file || !request) {
+        return console.fail(Exit::Usage, file ? request.error() : file.error());
     }
     request->file = *file;
     request->project = project.document.project;
-    request->projectDirectory = *directory;
-    const std::optional<engine::Event> answer =
-        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
-    const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console, "nothing is written");
+    const auto ready = loaded(*request, project.directory, arguments, console);
+    if (const auto* const failed = std::get_if<Exit>(&ready)) {
+        return *failed;
     }
-    showWeights(*ready, console);
+    showWeights(std::get<engine::LoadWeightsReady>(ready), console);
     return Exit::Ok;
 }
 
-/// Returns the student's document with the teacher of the options.
-Result<projects::Project> taught(const projects::Project& student, const projects::Project& teacher,
-                                 const Arguments& arguments)
+/// Returns how a student learns by the options.
+projects::Teaching teachingFrom(const Arguments& arguments)
 {
-    projects::Teaching teaching;
-    teaching.name = arguments.text("name", teaching.name);
-    teaching.weight = arguments.real("weight", teaching.weight);
-    teaching.temperature = arguments.real("temperature", teaching.temperature);
-    return projects::withTeacher(student, teacher, teaching);
+    const projects::Teaching usual;
+    return {arguments.text("name", usual.name), arguments.real("weight", usual.weight),
+            arguments.real("temperature", usual.temperature)};
+}
+
+/// The newest weights of a run, and the project that they are of.
+struct TrainedNetwork {
+    projects::Project project;
+    std::filesystem::path file;
+    std::int64_t step = 0;
+};
+Result<TrainedNetwork> newestOf(const std::filesystem::path& run)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return project.error();
+    }
+    const std::vector<std::int64_t> steps = engine::resumableSteps(run);
+    if (steps.empty()) {
+        return Error{run.string(), "has no checkpoint whose weights a teacher could have"};
+    }
+    return TrainedNetwork{*std::move(project), engine::checkpointDirectory(run, steps.back()) / "model.safetensors",
+                          steps.back()};
 }
 
 /// Runs teach: makes a run of a student whose teacher has the weights of another run.
@@ -121,40 +150,32 @@ Exit runTeach(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--teacher", "is missing; expected the run of the teacher"});
     }
     const Result<std::filesystem::path> run = absolutePath(arguments.text("teacher"));
-    const Result<engine::RunReader> reader =
-        run ? engine::RunReader::open(*run) : Result<engine::RunReader>(run.error());
-    const Result<projects::Project> teacher = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<TrainedNetwork> teacher = run ? newestOf(*run) : Result<TrainedNetwork>(run.error());
     if (!teacher) {
         return console.fail(Exit::RunFailed, teacher.error());
     }
-    const std::vector<std::int64_t> steps = engine::resumableSteps(*run);
-    if (steps.empty()) {
-        return console.fail(Exit::RunFailed, {run->string(), "has no checkpoint whose weights a teacher could have"});
-    }
-    const Result<std::filesystem::path> directory = absolutePath(student.directory);
     Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
-    const Result<projects::Project> both = taught(student.document.project, *teacher, arguments);
-    if (!directory || !request || !both) {
-        return console.fail(Exit::Usage, !directory ? directory.error() : !request ? request.error() : both.error());
+    const Result<projects::Project> both =
+        projects::withTeacher(student.document.project, teacher->project, teachingFrom(arguments));
+    if (!request || !both) {
+        return console.fail(Exit::Usage, request ? both.error() : request.error());
     }
-    request->file = engine::checkpointDirectory(*run, steps.back()) / "model.safetensors";
+    request->file = teacher->file;
     request->tower = both->towers.back().network.name;
     request->project = *both;
-    request->projectDirectory = *directory;
-    const std::optional<engine::Event> answer =
-        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
-    const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console, "nothing is written");
+    const auto made = loaded(*request, student.directory, arguments, console);
+    if (const auto* const failed = std::get_if<Exit>(&made)) {
+        return *failed;
     }
-    const auto known = std::ranges::count(ready->rows, true, &engine::LoadWeightsReady::Row::fits);
-    remarkNotes(ready->notes, console);
-    console.line("run " + ready->runDirectory.string() + ": tower " + request->tower + " has " + groupedText(known) +
-                 " tensors of step " + groupedText(steps.back()) + " of " + run->filename().string() +
+    const auto& ready = std::get<engine::LoadWeightsReady>(made);
+    const auto known = std::ranges::count(ready.rows, true, &engine::LoadWeightsReady::Row::fits);
+    remarkNotes(ready.notes, console);
+    console.line("run " + ready.runDirectory.string() + ": tower " + request->tower + " has " + groupedText(known) +
+                 " tensors of step " + groupedText(teacher->step) + " of " + run->filename().string() +
                  "; the student starts as its project says");
-    console.line("train it with: residua-cli resume " + ready->runDirectory.string());
+    console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value(
-        {{"run", ready->runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", steps.back()}});
+        {{"run", ready.runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", teacher->step}});
     return Exit::Ok;
 }
 
@@ -223,9 +244,12 @@ std::vector<Command> importCommands()
          "residua-cli teach my-project --set topology=dca --teacher my-project/runs/first -o my-project/runs/student",
          {{projectArgument()},
           {{"teacher", OptionKind::Text, "RUN", "the run whose newest weights the teacher has"},
-           {"name", OptionKind::Text, "NAME", "the teacher's tower (default: teacher)"},
-           {"weight", OptionKind::Real, "W", "weight of the loss to the teacher's outputs (default: 0.5)", "", 0},
-           {"temperature", OptionKind::Real, "T", "divides the logits of both (default: 2)", "", 1e-6},
+           {"name", OptionKind::Text, "NAME", "the teacher's tower (default: " + projects::Teaching().name + ")"},
+           {"weight", OptionKind::Real, "W",
+            "weight of the loss to the teacher's outputs (default: " + numberText(projects::Teaching().weight) + ")",
+            "", 0},
+           {"temperature", OptionKind::Real, "T",
+            "divides the logits of both (default: " + numberText(projects::Teaching().temperature) + ")", "", 1e-6},
            optionsOf<engine::LoadWeightsRequest>().front(),
            setOption(),
            threadsOption()}},

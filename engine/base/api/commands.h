@@ -184,7 +184,8 @@ struct LoadWeightsRequest {
     using Answer = struct LoadWeightsReady;
     QueryTag tag{};
     std::filesystem::path file;
-    /// If not empty, the tensors are those of a network that is the project's tower of this name.
+    /// If not empty, the tensors are those of a network that is the project's tower of this name; each of its
+    /// parameters must have one.
     std::string tower;
     projects::Project project;
     std::filesystem::path projectDirectory;

@@ -128,6 +128,14 @@ private:
             }
         }
         take(own.match(*m_files, parameters, scope));
+        const auto unmet = std::ranges::find_if(parameters, [&](const NamedParameter& parameter) {
+            const auto row = m_rows.find(parameter.name);
+            return parameter.name.starts_with(scope) && (row == m_rows.end() || !row->second.fits);
+        });
+        if (!scope.empty() && unmet != parameters.end()) {
+            return Error{m_request.file.string(), "has no tensor with the name and the shape of " + unmet->name +
+                                                      "; a tower takes the weights of the whole network"};
+        }
         if (Status known = scope.empty() ? fitKnown() : Done{}; !known) {
             return known;
         }

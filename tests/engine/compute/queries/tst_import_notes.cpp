@@ -3,7 +3,9 @@
 #include "import_harness.h"
 #include "model_folder.h"
 
+#include "engine/base/api/environment.h"
 #include "engine/compute/queries/base/query.h"
+#include "projects/commands/teacher.h"
 #include "projects/file/store.h"
 #include "tests/support/refusal.h"
 #include "tests/support/test_program.h"
@@ -317,6 +319,27 @@ private Q_SLOTS:
         const auto row = std::ranges::find(other->rows, "head.norm.weight", &LoadWeightsReady::Row::parameter);
         QVERIFY(row != other->rows.end() && !row->fits);
         QVERIFY2(row->message.starts_with("got U16, expected "), row->message.c_str());
+    }
+
+    /// A tower takes the weights of a whole network by this program's names, or none.
+    void aTowerTakesAllWeights()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        const projects::Project project = projects::loadProject(at("project"))->project;
+        LoadWeightsRequest request;
+        request.project = *projects::withTeacher(project, project, {});
+        request.projectDirectory = at("project");
+        request.runDirectory = at("taught");
+        request.tower = "teacher";
+        request.file = at("model") / "model.safetensors"; // whose names are those of transformers
+        const auto refused = answerTo<LoadWeightsReady>(request);
+        QVERIFY(!refused && !fs::exists(request.runDirectory));
+        QVERIFY2(refused.error().message.find("teacher.") != std::string::npos, refused.error().text().c_str());
+        request.file = checkpointDirectory(ready->runDirectory, 0) / "model.safetensors";
+        const auto taken = answerTo<LoadWeightsReady>(request);
+        QVERIFY2(taken, taken ? "" : taken.error().text().c_str());
     }
 
     void numbersThatAreNotFiniteAreNoted()
