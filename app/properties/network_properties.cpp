@@ -7,12 +7,15 @@
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/fields.h"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace residua::app {
@@ -232,12 +235,14 @@ std::vector<Property> lossProperties(const Project& project, const LossPlace& pl
         return projects::fieldEdit(before, pointer + "/name", given.toString().toStdString());
     };
     std::vector<Property> properties{std::move(name)};
+    const std::map<std::string, projects::Shape> values = projects::valuesOf(project);
+    const auto names = std::views::keys(values);
     for (Property& property : fieldProperties(project, pointer)) {
         property.group.clear(); // the place is the loss
         if (property.key == pointer + "/output") {
-            chooseAmong(property, projects::comparableValues(project));
+            chooseAmong(property, {names.begin(), names.end()});
         } else if (property.key == pointer + "/target") {
-            chooseAmong(property, projects::comparableValues(project), Text::tr("The examples' target"));
+            chooseAmong(property, {names.begin(), names.end()}, Text::tr("The examples' target"));
         }
         properties.push_back(std::move(property));
     }
@@ -259,7 +264,7 @@ std::vector<Property> networkProperties(const Project& project)
                 return projects::renameTower(view, given.toString().toStdString());
             };
         } else if (property.key == "/network/input") {
-            chooseAmong(property, projects::readableValues(project, 0), Text::tr("The examples' input"));
+            chooseAmong(property, projects::readableValues(project), Text::tr("The examples' input"));
         }
     }
     for (std::size_t i = 0; i < stack.size(); ++i) {

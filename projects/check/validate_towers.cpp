@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
 
@@ -52,13 +53,10 @@ void checkInput(const Project& view, std::size_t index, Problems& problems)
     const std::string& input = view.network.input;
     const std::map<std::string, Shape> known = conditionsOf(view);
     if (!input.empty() && !known.contains(input)) {
-        std::vector<std::string> names;
-        for (const auto& [name, shape] : known) {
-            names.push_back(name);
-        }
-        problems.error(pointerOfView(index, "/network/input"),
-                       "reads \"" + input + "\", which no tower before it has; expected " +
-                           (names.empty() ? "nothing, the examples' input" : "one of " + joinedText(names)));
+        problems.error(
+            pointerOfView(index, "/network/input"),
+            "reads \"" + input + "\", which no tower before it has; expected " +
+                (known.empty() ? "nothing, the examples' input" : "one of " + joinedText(std::views::keys(known))));
     }
 }
 
@@ -89,25 +87,20 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
 }
 
 /// Checks a loss between two values, or between a value and the examples' target.
-void checkLoss(const Project& project, const Loss& loss, const std::string& path, Problems& problems)
+void checkLoss(const Project& project, const std::map<std::string, Shape>& values, const Loss& loss,
+               const std::string& path, Problems& problems)
 {
-    const std::map<std::string, Shape> values = valuesOf(project);
     const auto output = values.find(loss.output);
     const auto target = values.find(loss.target);
     const ExampleField data = examplesOf(project.data).target();
-    std::vector<std::string> names;
-    for (const auto& [name, shape] : values) {
-        if (towerOfValue(project, name) < towerCount(project)) {
-            names.push_back(name);
-        }
-    }
-    if (output == values.end() || std::ranges::find(names, loss.output) == names.end()) {
-        problems.error(path + "/output", "\"" + loss.output + "\" is no value; expected one of " + joinedText(names));
+    const auto expected = [&values] { return "is no value; expected one of " + joinedText(std::views::keys(values)); };
+    if (output == values.end()) {
+        problems.error(path + "/output", "\"" + loss.output + "\" " + expected());
         return;
     }
-    if (!loss.target.empty() && (target == values.end() || std::ranges::find(names, loss.target) == names.end())) {
-        problems.error(path + "/target", "\"" + loss.target + "\" is no value; expected one of " + joinedText(names) +
-                                             ", or nothing for the examples' target");
+    if (!loss.target.empty() && target == values.end()) {
+        problems.error(path + "/target",
+                       "\"" + loss.target + "\" " + expected() + ", or nothing for the examples' target");
         return;
     }
     const Shape wanted = !loss.target.empty()                  ? target->second
@@ -128,25 +121,9 @@ void checkLoss(const Project& project, const Loss& loss, const std::string& path
     }
 }
 
-/// Returns the towers that a loss with this output can train.
-std::set<std::size_t> reachOf(const Project& project, std::size_t tower)
-{
-    std::set<std::size_t> reach{tower};
-    std::vector<std::size_t> open{tower};
-    while (!open.empty()) {
-        const std::size_t index = open.back();
-        open.pop_back();
-        for (const std::string& value : readValues(project, index)) {
-            if (const std::size_t read = towerOfValue(project, value); reach.insert(read).second) {
-                open.push_back(read);
-            }
-        }
-    }
-    return reach;
-}
-
 void checkLosses(const Project& project, Problems& problems)
 {
+    const std::map<std::string, Shape> values = valuesOf(project);
     std::set<std::string> names{"loss"};
     for (std::size_t i = 0; i < project.losses.size(); ++i) {
         const Loss& loss = project.losses[i];
@@ -166,10 +143,9 @@ void checkLosses(const Project& project, Problems& problems)
                                    "not frozen");
             }
         }
-        checkLoss(project, loss, path, problems);
+        checkLoss(project, values, loss, path, problems);
         if (const std::size_t output = towerOfValue(project, loss.output); output < towerCount(project)) {
-            const std::set<std::size_t> reach = reachOf(project, output);
-            const bool trains = std::ranges::any_of(reach, [&](std::size_t tower) {
+            const bool trains = std::ranges::any_of(reachOf(project, {output}), [&](std::size_t tower) {
                 const Network& network = towerAt(project, tower);
                 return !network.frozen &&
                        (loss.trains.empty() || std::ranges::find(loss.trains, network.name) != loss.trains.end());
@@ -209,9 +185,9 @@ void validateTowers(const Project& project, Problems& problems)
         }
     }
     checkLosses(project, problems);
-    const std::vector<std::size_t> used = usedTowers(project);
+    const std::set<std::size_t> used = usedTowers(project);
     for (std::size_t index = 1; index < towerCount(project); ++index) {
-        if (std::ranges::find(used, index) == used.end()) {
+        if (!used.contains(index)) {
             problems.warning(pointerOfView(index, "/network/own_loss"),
                              "is none, and no loss needs the tower's values: it does not run");
         }

@@ -182,9 +182,8 @@ Edit addLoss(const Project& project, std::size_t shown)
         return std::ranges::find(project.losses, name, &Loss::name) != project.losses.end();
     });
     const auto output = values.find(loss.output);
-    for (const std::string& name : comparableValues(project)) {
-        if (output != values.end() && towerOfValue(project, name) != shown &&
-            values.at(name).dims == output->second.dims) {
+    for (const auto& [name, shape] : values) {
+        if (output != values.end() && towerOfValue(project, name) != shown && shape.dims == output->second.dims) {
             loss.target = name;
             break;
         }
@@ -208,21 +207,10 @@ Result<Edit> removeLoss(const Project& project, std::size_t index)
     return Edit{EditGroup{"Remove loss " + name, {SetLosses{std::move(losses)}}}};
 }
 
-std::vector<std::string> readableValues(const Project& project, std::size_t tower)
+std::vector<std::string> readableValues(const Project& project)
 {
     std::vector<std::string> names;
-    for (const auto& [name, shape] : conditionsOf(viewOf(project, tower))) {
-        if (towerOfValue(project, name) < towerCount(project)) {
-            names.push_back(name);
-        }
-    }
-    return names;
-}
-
-std::vector<std::string> comparableValues(const Project& project)
-{
-    std::vector<std::string> names;
-    for (const auto& [name, shape] : valuesOf(project)) {
+    for (const auto& [name, shape] : conditionsOf(project)) {
         if (towerOfValue(project, name) < towerCount(project)) {
             names.push_back(name);
         }

@@ -19,7 +19,7 @@ struct TowerChange {
 
 // The commands on towers and losses. `shown` is the index of the shown tower (projects/nodes/towers.h), which exists.
 
-/// What the copy of a tower is trained by.
+/// Whether the copy of a tower keeps its own loss.
 enum class CopiedLoss { None, Own };
 /// Adds a copy of the shown tower under a free name, and shows it.
 [[nodiscard]] TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss);
@@ -37,9 +37,7 @@ enum class CopiedLoss { None, Own };
 /// Removes the loss at `index`. Returns an error if there is no such loss.
 [[nodiscard]] Result<Edit> removeLoss(const Project& project, std::size_t index);
 
-/// Returns what the tower's input or port may read by name: the values of the towers that can run before it.
-[[nodiscard]] std::vector<std::string> readableValues(const Project& project, std::size_t tower);
-/// Returns the values of all towers, which losses compare.
-[[nodiscard]] std::vector<std::string> comparableValues(const Project& project);
+/// Returns what input and ports of the first tower may read by name: the values of the towers that can run before it.
+[[nodiscard]] std::vector<std::string> readableValues(const Project& project);
 
 } // namespace residua::projects

@@ -220,7 +220,23 @@ Result<std::vector<std::size_t>> runOrder(const Project& project)
     return order;
 }
 
-std::vector<std::size_t> usedTowers(const Project& project)
+std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers)
+{
+    const std::vector<std::set<std::size_t>> reads = readsOf(project);
+    std::vector<std::size_t> open(towers.begin(), towers.end());
+    while (!open.empty()) {
+        const std::size_t index = open.back();
+        open.pop_back();
+        for (const std::size_t read : reads[index]) {
+            if (towers.insert(read).second) {
+                open.push_back(read);
+            }
+        }
+    }
+    return towers;
+}
+
+std::set<std::size_t> usedTowers(const Project& project)
 {
     std::set<std::size_t> used;
     for (std::size_t index = 0; index < towerCount(project); ++index) {
@@ -232,19 +248,8 @@ std::vector<std::size_t> usedTowers(const Project& project)
         used.insert(towerOfValue(project, loss.output));
         used.insert(towerOfValue(project, loss.target));
     }
-    const std::vector<std::set<std::size_t>> reads = readsOf(project);
-    std::vector<std::size_t> open(used.begin(), used.end());
-    while (!open.empty()) {
-        const std::size_t index = open.back();
-        open.pop_back();
-        for (const std::size_t read : index < reads.size() ? reads[index] : std::set<std::size_t>()) {
-            if (used.insert(read).second) {
-                open.push_back(read);
-            }
-        }
-    }
-    used.erase(towerCount(project));
-    return {used.begin(), used.end()};
+    used.erase(towerCount(project)); // of names without a tower
+    return reachOf(project, std::move(used));
 }
 
 std::map<std::string, Shape> conditionsOf(const Project& project)
@@ -254,7 +259,9 @@ std::map<std::string, Shape> conditionsOf(const Project& project)
 
 std::map<std::string, Shape> valuesOf(const Project& project)
 {
-    return valuesBefore(project, towerCount(project));
+    std::map<std::string, Shape> values = valuesBefore(project, towerCount(project));
+    std::erase_if(values, [&](const auto& value) { return towerOfValue(project, value.first) == towerCount(project); });
+    return values;
 }
 
 Shape enteringShapeOf(const Project& project)

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,10 @@ struct ViewedField {
 /// Returns the towers in an order in which each comes after those that it reads, the first one as late as possible. The
 /// error names those that read each other.
 [[nodiscard]] Result<std::vector<std::size_t>> runOrder(const Project& project);
+/// Returns these towers and all that they read, also through others.
+[[nodiscard]] std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers);
 /// Returns the towers whose values the losses and objectives need.
-[[nodiscard]] std::vector<std::size_t> usedTowers(const Project& project);
+[[nodiscard]] std::set<std::size_t> usedTowers(const Project& project);
 
 /// Returns what the input ports of the first tower's graphs may read besides the entries, by name: the examples'
 /// conditions and masks, and the values of the towers that run before it.

@@ -103,9 +103,9 @@ public:
         if (!order) {
             return order.error();
         }
-        const std::vector<std::size_t> used = projects::usedTowers(project);
+        const std::set<std::size_t> used = projects::usedTowers(project);
         for (const std::size_t index : *order) {
-            if (std::ranges::find(used, index) == used.end()) {
+            if (!used.contains(index)) {
                 continue;
             }
             const std::string& name = projects::towerAt(project, index).name;
@@ -121,6 +121,9 @@ public:
             m_towers.push_back({index, *std::move(tower)});
         }
         setTrained(m_groups.front());
+        if (const Status named = checkNames(project); !named) {
+            return named;
+        }
         if (m_compute.rounded) {
             for (const NamedParameter& parameter : m_plan.all()) {
                 m_compute.rounded->add(parameter.tensor);
@@ -218,7 +221,7 @@ public:
             if (tower.compiled->network().ownLoss != projects::OwnLoss::None) {
                 std::ranges::move(objectiveOf(*tower.compiled, std::move(outputs), batch,
                                               own, // may overwrite the output
-                                              isFirst ? kLossName : "loss of " + tower.compiled->network().name),
+                                              ownLossOf(tower)),
                                   std::back_inserter(quantities.means));
             }
         });
@@ -273,6 +276,34 @@ private:
         std::size_t index = 0; ///< in the document
         std::unique_ptr<CompiledTower> compiled;
     };
+
+    /// Returns an error if a further loss is named like another recorded quantity, because means of one name are added.
+    [[nodiscard]] Status checkNames(const Project& project) const
+    {
+        std::set<std::string> taken;
+        for (const ObjectiveQuantity& quantity : m_first->objective().further) {
+            taken.insert(quantity.name);
+        }
+        for (const std::string& port : m_first->outputPorts()) {
+            taken.insert(accuracyOf(port));
+        }
+        for (const Tower& tower : m_towers) {
+            taken.insert(ownLossOf(tower));
+        }
+        for (const projects::Loss& loss : project.losses) {
+            if (taken.contains(loss.name)) {
+                return Error{"loss " + loss.name, "has the name of another recorded quantity; expected another name"};
+            }
+        }
+        return Done{};
+    }
+
+    [[nodiscard]] static std::string accuracyOf(const std::string& port) { return port + "_accuracy"; }
+    /// Returns the name by which the objective of a tower is recorded.
+    [[nodiscard]] static std::string ownLossOf(const Tower& tower)
+    {
+        return tower.index == 0 ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
+    }
 
     /// Makes the parameters of the group's towers require gradients, and no others.
     void setTrained(const LossGroup& group)
@@ -383,7 +414,7 @@ private:
             const std::string& port = m_first->outputPorts()[i];
             const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
             quantities.means.push_back(
-                {port + "_accuracy", labels.further.front().mean(outputs[i], pass.inputs.at(port))});
+                {accuracyOf(port), labels.further.front().mean(outputs[i], pass.inputs.at(port))});
         }
     }
 

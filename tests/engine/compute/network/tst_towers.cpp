@@ -359,6 +359,19 @@ private Q_SLOTS:
                  std::string("/losses/0/output"));
     }
 
+    /// Means of one name are added, so a loss may not have that of another quantity.
+    void lossesHaveNamesOfTheirOwn()
+    {
+        Project project = distilled();
+        for (const char* const taken : {"accuracy", "output_accuracy"}) {
+            project.losses[0].name = taken;
+            QVERIFY2(compileError(project).find(taken) != std::string::npos, taken);
+        }
+        project.towers[0].network.ownLoss = OwnLoss::Measured;
+        project.losses[0].name = "loss of teacher";
+        QVERIFY(!compileError(project).empty());
+    }
+
     /// Edits of a tower apply to it as to a first one, and leave the others as they are.
     void editsApplyToATower()
     {
