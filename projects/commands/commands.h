@@ -120,12 +120,12 @@ struct SettingChange {
     Edit edit;
 };
 
-/// What of `wanted` decides the training and is not so in the document: fields one by one, alternatives and lists as a
-/// whole, all graphs together, the topology as a whole. Every edit is of the document as it is. All of them, in this
-/// order, leave no difference that decides the training.
+/// Returns the settings of `wanted` that decide the training and differ from the document's: fields one by one,
+/// alternatives and lists as a whole, all graphs together, the topology as a whole. Every edit applies to the document
+/// as it is. All of them, in this order, leave no difference that decides the training.
 [[nodiscard]] std::vector<SettingChange> settingsThatDiffer(const Document& document, const Project& wanted);
 
-/// These edits as one. `changes` is not empty.
+/// Returns these edits as one. `changes` is not empty.
 [[nodiscard]] Edit editOf(std::string title, const std::vector<SettingChange>& changes);
 
 /// True if a run can go on with this setting otherwise: its weights and the state of its optimiser keep their meaning.

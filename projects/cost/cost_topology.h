@@ -10,7 +10,7 @@
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
 
-/// What a training step with the mean number of visits does at an executed layer.
+/// The use of an executed layer in a training step that makes the mean number of visits.
 enum class VisitUse {
     Whole,
     Forward, ///< the visit has no gradient

@@ -33,7 +33,7 @@ enum class LossKind {
 /// A further loss of the training: it compares a tower's value with another one, or with a field of the examples. The
 /// towers' own objectives are losses too (Network::ownLoss).
 struct Loss {
-    std::string name; ///< recorded as "<name>/train" and "<name>/validation"; unique
+    std::string name; ///< recorded as "<name>/validation"; unique
     LossKind kind = LossKind::SoftTargets;
     std::string output = "network.output"; ///< a value: "<tower>.output" or "<tower>.states"
     std::string target;                    ///< a value, which gets no gradient; empty: the data's target
