@@ -264,7 +264,7 @@ std::vector<Property> networkProperties(const Project& project)
                 return projects::renameTower(view, given.toString().toStdString());
             };
         } else if (property.key == "/network/input") {
-            chooseAmong(property, projects::readableValues(project), Text::tr("The examples' input"));
+            chooseAmong(property, projects::readableValues(project), Text::tr("Examples"));
         }
     }
     for (std::size_t i = 0; i < stack.size(); ++i) {

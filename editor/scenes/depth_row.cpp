@@ -7,6 +7,8 @@
 #include "projects/model/objective.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua::editor {
@@ -104,13 +106,14 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             addHalves(std::move(box));
         }
     }
-    const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
+    const bool isCompared = project.network.ownLoss != projects::OwnLoss::None; // with the examples' target
+    const std::string_view gives = isCompared ? projects::traitsOf(project.network.objective).predicts : "output";
     addBox({.layer = m_layers + 1,
             .lastLayer = m_layers + 1,
             .module = m_modules + 1,
             .lastModule = m_modules + 1,
             .title = translate("Canvas", "head"),
-            .subtitle = translate("Canvas", std::string(objective.predicts).c_str()),
+            .subtitle = translate("Canvas", std::string(gives).c_str()),
             .graph = projects::GraphRef::head(),
             .rect = {}},
            kBoxWidth, kGap);
