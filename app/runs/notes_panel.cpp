@@ -83,7 +83,7 @@ void NotesPanel::layOut()
     m_name->setAccessibleName(tr("Page"));
     m_name->lineEdit()->setAccessibleName(tr("Name of a page"));
     m_name->setFixedWidth(kPageNameWidth);
-    m_name->lineEdit()->setPlaceholderText(tr("Name of a page"));
+    m_name->lineEdit()->setPlaceholderText(tr("Page name"));
     m_of->setObjectName(QStringLiteral("noteOf"));
     m_of->setAccessibleName(tr("Whose note"));
     m_of->setSizeAdjustPolicy(QComboBox::AdjustToContents);
