@@ -33,7 +33,9 @@ std::string fixedText(double value, int decimals)
     std::array<char, 400> buffer{}; // the largest double has 309 digits before its decimals
     const auto end =
         std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals).ptr;
-    return {buffer.data(), end};
+    std::string text(buffer.data(), end);
+    const bool isZero = text.find_first_not_of("-0.") == std::string::npos;
+    return isZero && text.starts_with('-') ? text.substr(1) : text; // never "-0.00"
 }
 
 std::string groupedText(std::int64_t number)

@@ -98,7 +98,7 @@ std::string weightText(double weight, const WeightScale& scale)
     if (!std::isfinite(weight)) {
         return std::isnan(weight) ? "NaN" : weight > 0 ? "∞" : "-∞";
     }
-    const std::string text = fixedText(weight == 0 ? 0.0 : weight, decimalsOf(scale)); // never "-0.00"
+    const std::string text = fixedText(weight, decimalsOf(scale));
     const bool hidden = weight != 0 && numberFrom<double>(text).value_or(0) == 0;
     return hidden ? numberText(weight, 2) : text;
 }

@@ -198,7 +198,9 @@ std::string textOf(const PairedDifference& difference)
     if (std::isnan(difference.mean)) {
         return "–";
     }
-    return (difference.mean > 0 ? "+" : "") + withUncertainty(difference.mean, difference.halfWidth) + " (" +
+    const std::string text = withUncertainty(difference.mean, difference.halfWidth);
+    const bool isZero = text.find_first_of("123456789") > text.find(' '); // as written
+    return (difference.mean > 0 && !isZero ? "+" : "") + text + " (" +
            (difference.pairs > 0 ? countText(difference.pairs, "pair") : "means") + ")";
 }
 

@@ -36,6 +36,9 @@ private slots:
         QCOMPARE(fixedText(0.5, 2), std::string("0.50"));
         QCOMPARE(fixedText(-1234.5, 1), std::string("-1234.5"));
         QCOMPARE(fixedText(2.5, 0), std::string("2"));
+        QCOMPARE(fixedText(-0.004, 2), std::string("0.00")); // no sign of zero
+        QCOMPARE(fixedText(-0.4, 0), std::string("0"));
+        QCOMPARE(fixedText(-0.006, 2), std::string("-0.01"));
         QCOMPARE(fixedText(std::numeric_limits<double>::max(), 3).size(), std::size_t{309 + 1 + 3});
         QCOMPARE(fixedText(std::nan(""), 1), std::string("nan"));
     }

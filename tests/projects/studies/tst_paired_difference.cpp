@@ -84,6 +84,9 @@ private slots:
         QCOMPARE(textOf(PairedDifference{1, 0.02, std::numeric_limits<double>::infinity()}),
                  std::string("+0.02 (1 pair)"));
         QCOMPARE(textOf(PairedDifference{0, 0.5, 0.25}), std::string("+0.50 ± 0.25 (means)"));
+        for (const double zero : {-3e-6, 3e-6}) {
+            QCOMPARE(textOf(PairedDifference{3, zero, 0.00015}), std::string("0.00000 ± 0.00015 (3 pairs)"));
+        }
     }
 
     /// scipy.stats.ttest_ind(equal_var=False) of SciPy 1.17.1 on data with these moments.
