@@ -10,21 +10,22 @@ class QFont;
 
 namespace residua::app {
 
-/// Draws the parts of equations that have two dimensions, each as one letter of a document (QChar::ObjectReplacement
-/// Character). GUI thread.
+/// Draws fractions, sums, roots and tall brackets in the equations of a document. Each is one
+/// QChar::ObjectReplacementCharacter there. GUI thread.
 class EquationSetting : public QObject, public QTextObjectInterface {
 public:
     /// Draws in `document`, which becomes the parent.
     explicit EquationSetting(QTextDocument& document);
 
-    /// Makes `format`, which has the font and the colour, the format of a letter that shows `part`.
+    /// Changes `format` so that a character with it shows `part`. Keeps its font and colour.
     static void show(QTextCharFormat& format, const EquationPart& part);
-    /// Returns the part that a letter shows, as the page has it; empty for other letters.
+    /// Returns the text of the part that a character with this format shows. Empty for other characters.
     [[nodiscard]] static QString sourceOf(const QTextCharFormat& format);
     /// Returns the width of a part in pixels.
     [[nodiscard]] static double widthOf(const EquationPart& part, const QFont& font);
 
-    /// Tells the document's layout that the object has the interface. Q_INTERFACES would need a header of Qt in moc.
+    /// Implements QTextObjectInterface for qobject_cast. Q_INTERFACES would require moc to read the header of Qt that
+    /// declares the interface.
     void* qt_metacast(const char* name) override;
     QSizeF intrinsicSize(QTextDocument* document, int position, const QTextFormat& format) override;
     void drawObject(QPainter* painter, const QRectF& room, QTextDocument* document, int position,

@@ -9,10 +9,10 @@
 // The writers of figures as text. Private to the module.
 namespace residua::editor {
 
-/// Collects the text of parts, with those of equal style in one group.
+/// Collects the text of a figure's parts. Consecutive parts of equal style share a group.
 class GroupedText {
 public:
-    /// A group begins with its style between `open` and `opened`, and ends with `close`.
+    /// A group begins with `open`, its style and `opened`. It ends with `close`.
     GroupedText(const char* open, const char* opened, const char* close)
         : m_open(open), m_opened(opened), m_close(close)
     {
@@ -24,7 +24,7 @@ public:
     }
 
 protected:
-    /// What follows has this style; empty: is in no group.
+    /// Sets the style of the following text. An empty style ends the open group.
     void style(const std::string& next)
     {
         if (next != m_style) {
@@ -40,7 +40,7 @@ private:
     const char* m_open;
     const char* m_opened;
     const char* m_close;
-    std::string m_style; ///< of the open group; empty: none is open
+    std::string m_style; ///< style of the open group; empty if no group is open
 };
 
 /// Formats a number with at most three decimals.

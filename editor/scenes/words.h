@@ -25,8 +25,8 @@ void useTranslator(Translator translator);
 
 /// Returns the width of a line of text.
 using TextWidth = std::function<float(const std::string& text)>;
-/// Returns `text`, cut with an ellipsis to `width`; empty if nothing of it fits. Of a text that is much longer, only
-/// the beginning is measured.
+/// Returns `text`, shortened with an ellipsis to `width`. Empty if not even one character fits. Measures only the
+/// beginning of a text that is much longer.
 [[nodiscard]] std::string elided(const std::string& text, float width, const TextWidth& widthOf);
 /// Returns `text` in lines of at most `width`, broken between words.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& text, float width, const TextWidth& widthOf);
@@ -38,13 +38,13 @@ using TextWidth = std::function<float(const std::string& text)>;
 [[nodiscard]] std::string textOfValue(const LiveWeights& weights, double value,
                                       LiveMeasure measure = LiveMeasure::Mean);
 
-/// Returns what is known of the effect of a shortcut: "loss +0.012 ± 0.003 without it (step 200)". Empty if nothing is.
+/// Returns the measured effect of a shortcut: "loss +0.012 ± 0.003 without it (step 200)". Empty if it is unknown.
 [[nodiscard]] std::string effectText(const LiveWeights& weights, const projects::Shortcut& shortcut);
 
 /// Returns "3:7", followed by the names of the modules if these differ from the numbers: "3:7  (2a to 4a)".
 [[nodiscard]] std::string titleOf(const projects::Project& project, const projects::Shortcut& shortcut);
 
-/// Returns the words for a frozen shortcut: "frozen", "frozen at 0.25", "frozen at what a run learned".
+/// Describes a frozen shortcut: "frozen", "frozen at 0.25", "frozen at what a run learned".
 [[nodiscard]] std::string frozenText(const projects::Project& project, const projects::Shortcut& shortcut);
 
 } // namespace residua::editor
