@@ -54,7 +54,8 @@ KeptGroups readGroups(const std::filesystem::path& file)
         }
     });
     eachOf(kNotes, [&](const std::string& key, const auto& value) {
-        if (const auto* const note = std::get_if<std::string>(&value)) {
+        if (const auto* const note = std::get_if<std::string>(&value);
+            note != nullptr && note->size() <= kLongestNote) {
             kept.notes[key] = *note;
         }
     });

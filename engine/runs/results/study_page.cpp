@@ -23,14 +23,16 @@ using projects::JsonObject;
 using projects::JsonValue;
 
 constexpr std::uint64_t kLargestPage = std::uint64_t{1} << 20;
-constexpr std::size_t kLongestName = 100; ///< bytes of a page's name
+constexpr std::size_t kLongestName = 100;  ///< bytes of a page's name
+constexpr std::size_t kLongestPath = 4096; ///< bytes of a run's path or a sweep's name, as Linux limits paths
+constexpr std::size_t kLongestQuote = 100; ///< bytes of an invalid path that an error shows
 constexpr std::int64_t kVersion = 1;
 
-/// True for a relative path of directories, without "." and "..".
+/// True for a relative path of directories, of at most kLongestPath bytes, without "." and "..".
 bool isBelow(std::string_view path)
 {
     const fs::path parts(path);
-    return !path.empty() && parts.is_relative() && isPrintable(path) &&
+    return !path.empty() && path.size() <= kLongestPath && parts.is_relative() && isPrintable(path) &&
            std::ranges::none_of(parts, [](const auto& part) { return part.empty() || part == "." || part == ".."; });
 }
 
@@ -70,10 +72,20 @@ public:
     {
         const bool good = isBelow(path);
         if (!good) {
-            fail(key, "has \"" + printable(path, LineEnds::Escape) +
+            fail(key, "has \"" + printable(path.substr(0, kLongestQuote), LineEnds::Escape) +
                           "\"; expected the directory of a run below the folder of runs");
         }
         return good;
+    }
+
+    /// Returns a text of at most `most` bytes.
+    std::string text(const char* key, std::size_t most)
+    {
+        std::string text = value<std::string>(key);
+        if (text.size() > most) {
+            fail(key, "has " + std::to_string(text.size()) + " bytes; expected at most " + std::to_string(most));
+        }
+        return text;
     }
 
     void fail(const char* key, const std::string& message)
@@ -203,12 +215,12 @@ Result<StudyPage> readPage(const fs::path& file)
                                                        : "is no page about runs; expected \"page\": 1"};
     }
     StudyPage page{.runs = members.texts("runs"),
-                   .sweep = members.value<std::string>("sweep"),
+                   .sweep = members.text("sweep", kLongestPath),
                    .baseline = members.run("baseline"),
                    .baselineAlone = members.value<bool>("baselineAlone"),
                    .front = members.run("front"),
                    .chosen = members.run("chosen"),
-                   .notes = members.value<std::string>("notes")};
+                   .notes = members.text("notes", kLongestNote)};
     for (const std::string& run : page.runs) {
         members.checkRun("runs", run);
     }

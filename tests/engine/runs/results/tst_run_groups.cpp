@@ -265,6 +265,10 @@ private slots:
         QCOMPARE(groupNotes(runs).at(key), std::string("again"));
         QVERIFY(noteGroup(runs, key, "").ok());
         QVERIFY(groupNotes(runs).empty());
+        const std::string received =
+            R"({"notes": {")" + key + R"(": ")" + std::string(kLongestNote + 1, 'x') + R"("}})";
+        QVERIFY(writeFileAtomically(runs / kGroupsFile, received).ok());
+        QVERIFY(groupNotes(runs).empty());
     }
 
     void aProjectsRunsHaveOneFolder()

@@ -78,6 +78,10 @@ private slots:
         QTest::newRow("a baseline above") << pageJson("{'page': 1, 'baseline': '../x'}");
         QTest::newRow("a front above") << pageJson("{'page': 1, 'front': '/x'}");
         QTest::newRow("notes that are no text") << pageJson("{'page': 1, 'notes': {}}");
+        QTest::newRow("long notes") << QByteArray("{\"page\": 1, \"notes\": \"" + QByteArray(kLongestNote + 1, 'x') +
+                                                  "\"}");
+        QTest::newRow("a long run") << QByteArray("{\"page\": 1, \"runs\": [\"" + QByteArray(5000, 'x') + "\"]}");
+        QTest::newRow("a long sweep") << QByteArray("{\"page\": 1, \"sweep\": \"" + QByteArray(5000, 'x') + "\"}");
         QTest::newRow("a view that is a list") << pageJson("{'page': 1, 'view': {'controls': []}}");
         QTest::newRow("a zoom of three") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 2, 3]}}}");
         QTest::newRow("a zoom of none") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 1, 2, 3]}}}");
