@@ -24,6 +24,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,7 +46,8 @@ private:
     [[nodiscard]] std::filesystem::path folder() const;
     void refresh();
     void open(const QString& name);
-    void keep(const QString& name);
+    /// Returns false if there is nothing to keep, which it has reported.
+    bool keep(const QString& name);
     void exportPage(const QString& name);
     void remove(const QString& name);
     void keepNote(const QString& name, const QString& note);
@@ -202,8 +204,13 @@ void PageCommands::showRuns()
     }
     m_shown.choose(keyOf(page.chosen));
     if (!found.missing.empty()) {
+        constexpr std::size_t kMostNamed = 10;
         QStringList names;
-        std::ranges::transform(found.missing, std::back_inserter(names), &QString::fromStdString);
+        std::ranges::transform(found.missing | std::views::take(kMostNamed), std::back_inserter(names),
+                               &QString::fromStdString);
+        if (found.missing.size() > kMostNamed) {
+            names << tr("and %n more", nullptr, static_cast<int>(found.missing.size() - kMostNamed));
+        }
         m_banner.say(
             BannerKind::Note,
             tr("The page %1 has runs that are not here: %2.").arg(m_showing->name, names.join(QStringLiteral(", "))));
@@ -278,12 +285,12 @@ engine::StudyPage PageCommands::shownPage() const
     return page;
 }
 
-void PageCommands::keep(const QString& name)
+bool PageCommands::keep(const QString& name)
 {
     engine::StudyPage page = shownPage();
     if (page.runs.empty() && page.sweep.empty()) {
         refuse(tr("A page needs runs: check some in the list of runs, so that their curves are drawn."));
-        return;
+        return false;
     }
     const QString about = page.sweep.empty() ? tr("%n runs", nullptr, static_cast<int>(page.runs.size()))
                                              : tr("the sweep %1").arg(QString::fromStdString(page.sweep));
@@ -299,6 +306,7 @@ void PageCommands::keep(const QString& name)
                 refresh();
             }
         });
+    return true;
 }
 
 /// Reads the page again, because another program may have changed it.
@@ -323,10 +331,10 @@ void PageCommands::keepNote(const QString& name, const QString& note)
 
 void PageCommands::exportPage(const QString& name)
 {
-    keep(name);
+    const bool isKept = keep(name);
     const auto file = engine::pageFile(folder(), name.toStdString());
-    if (!file) {
-        return; // keep() has told why
+    if (!isKept || !file) {
+        return; // keep() reports the reason
     }
     const QString path = QFileDialog::getSaveFileName(m_window, tr("Export the page %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));
@@ -356,13 +364,18 @@ void PageCommands::remove(const QString& name)
     m_banner.ask(tr("Delete the page %1 with its note? Its runs stay.").arg(name),
                  {{tr("Delete"),
                    [this, file = *file] {
-                       std::error_code code;
-                       std::filesystem::remove(file, code);
-                       if (code) {
-                           refuse(QString::fromStdString(file.string() + ": " + code.message()));
-                       }
-                       m_panel.setPage({}, {});
-                       refresh();
+                       inBackground(
+                           m_archive.thread(), this, // after a note that is being written to it
+                           [file]() -> Status {
+                               std::error_code code;
+                               std::filesystem::remove(file, code);
+                               return code ? Status(Error{file.string(), code.message()}) : Done{};
+                           },
+                           [this](const Status& removed) {
+                               refuseFailed(removed);
+                               m_panel.setPage({}, {});
+                               refresh();
+                           });
                    }},
                   {tr("Keep"), [] {}}});
 }

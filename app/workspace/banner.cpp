@@ -37,6 +37,7 @@ Banner::Banner(QWidget* over)
 {
     setObjectName(QStringLiteral("banner"));
     m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText); // it may contain names that come from other people
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* close = new QToolButton(this);
     close->setIcon(themedIcon(QStringLiteral("close")));

@@ -13,6 +13,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QImage>
+#include <QLabel>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QTextBrowser>
@@ -107,6 +108,10 @@ private slots:
     {
         QTest::addColumn<QByteArray>("text");
         QTest::addColumn<QString>("told");
+        QByteArray many;
+        for (int run = 0; run < 100; ++run) {
+            many += ", \"gone-" + QByteArray::number(run) + "\"";
+        }
         QTest::newRow("a run above") << pageJson("{'page': 1, 'runs': ['../../x']}") << "below the folder of runs";
         QTest::newRow("no page") << QByteArray("{}") << "is no page";
         QTest::newRow("unknown names")
@@ -115,6 +120,8 @@ private slots:
                    "'x', 'panels': ['y'], 'controls': {'loss/scale': 'z', 'a/b': 'c', 'loss/smoothing': '999999'}, "
                    "'zooms': {'loss': [1, 1e300, -1e308, 1e308], 'no': [0, 1, 0, 1]}}}")
             << "gone";
+        QTest::newRow("a name as HTML") << pageJson("{'page': 1, 'runs': ['plain-1', '<img src=x>']}") << "<img src=x>";
+        QTest::newRow("many runs") << QByteArray("{\"page\": 1, \"runs\": [\"plain-1\"" + many + "]}") << "and 90 more";
     }
     void aHostilePageChangesNothing()
     {
@@ -123,6 +130,9 @@ private slots:
         QVERIFY(writeFileAtomically(pageFile("bad"), text.toStdString()).ok());
         m_window->openProject(pageFile("bad"));
         QTRY_VERIFY2(m_window->bannerText().contains(told), qPrintable(m_window->bannerText()));
+        for (const QLabel* const label : m_window->findChildren<QLabel*>()) {
+            QVERIFY(label->text() != m_window->bannerText() || label->textFormat() == Qt::PlainText);
+        }
         QCOMPARE(choice(loss(), "scale")->currentText(), QString("linear"));
         QCOMPARE(shown().baseline(), std::string());
     }
