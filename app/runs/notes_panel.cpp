@@ -24,14 +24,14 @@ namespace residua::app {
 namespace {
 
 constexpr int kPageNameWidth = 150;
-constexpr int kLowNotes = 320; ///< pixels of height below which text and reading stand beside each other
+constexpr int kLowNotes = 320; ///< height in pixels below which the Markdown is to the left of the formatted note
 
-/// Shows Markdown without what it refers to: a note that was received opens no file and no page by itself.
+/// Shows Markdown without loading images or other resources, because a note may come from other people.
 class NoteReader : public QTextBrowser {
 public:
     using QTextBrowser::QTextBrowser;
 
-    /// Returns an empty picture for any, because Qt reads a local file itself if there is none.
+    /// Returns a transparent image for each URL. If it returned nothing, Qt would read local files.
     QVariant loadResource(int, const QUrl&) override
     {
         QImage none(1, 1, QImage::Format_ARGB32);
