@@ -9,6 +9,8 @@
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
+#include <nlohmann/json.hpp>
+
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -265,9 +267,8 @@ private slots:
         QCOMPARE(groupNotes(runs).at(key), std::string("again"));
         QVERIFY(noteGroup(runs, key, "").ok());
         QVERIFY(groupNotes(runs).empty());
-        const std::string received =
-            R"({"notes": {")" + key + R"(": ")" + std::string(kLongestNote + 1, 'x') + R"("}})";
-        QVERIFY(writeFileAtomically(runs / kGroupsFile, received).ok());
+        const nlohmann::json received = {{"notes", {{key, std::string(kLongestNote + 1, 'x')}}}};
+        QVERIFY(writeFileAtomically(runs / kGroupsFile, received.dump()).ok());
         QVERIFY(groupNotes(runs).empty());
     }
 
