@@ -155,6 +155,20 @@ std::string pointerOfView(std::size_t index, std::string_view pointer)
     return isOf(pointer, kNetwork) ? tower + std::string(pointer.substr(kNetwork.size())) : std::string(pointer);
 }
 
+std::string nameOfView(const Project& view, std::size_t index, std::string_view name)
+{
+    if (index == 0) {
+        return std::string(name);
+    }
+    for (std::size_t other = 1; other < towerCount(view); ++other) {
+        const std::string scope = towerAt(view, other).name + ".";
+        if (name.starts_with(scope)) {
+            return std::string(other == index ? name.substr(scope.size()) : name);
+        }
+    }
+    return view.network.name + "." + std::string(name);
+}
+
 ViewedField viewedField(const Project& project, std::string_view pointer)
 {
     for (std::size_t index = 1; index < towerCount(project); ++index) {
@@ -167,6 +181,51 @@ ViewedField viewedField(const Project& project, std::string_view pointer)
         }
     }
     return {0, std::string(pointer)};
+}
+
+Result<std::size_t> chosenTower(const Project& project, std::string_view name)
+{
+    const std::size_t index = name.empty() ? 0 : towerNamed(project, name);
+    if (index < towerCount(project)) {
+        return index;
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < towerCount(project); ++i) {
+        names.push_back(towerAt(project, i).name);
+    }
+    return Error{"tower", "there is no tower \"" + std::string(name) + "\"; expected " + joinedText(names, " or ")};
+}
+
+Result<std::size_t> judgeOf(const Project& project, std::size_t index)
+{
+    if (reachOf(project, {0}).contains(index)) {
+        return std::size_t{0};
+    }
+    const Network& network = towerAt(project, index);
+    if (network.ownLoss == OwnLoss::None) {
+        return Error{"tower " + network.name, "has no objective, and " + project.network.name +
+                                                  ", which judges the run, reads none of its values: nothing tells "
+                                                  "what its parts do; expected a run with its own_loss measured"};
+    }
+    return index;
+}
+
+Result<Project> aloneOf(Project project, std::size_t index)
+{
+    project = viewOf(std::move(project), index);
+    Network& network = project.network;
+    const std::string place = "tower " + network.name;
+    if (const std::vector<std::string> read = readValues(project, 0); !read.empty()) {
+        return Error{place, "reads " + joinedText(read) + "; expected a tower that reads no other"};
+    }
+    if (network.ownLoss == OwnLoss::None) {
+        return Error{place, "has no objective; expected a tower with own_loss measured or trained"};
+    }
+    project.towers.clear();
+    project.losses.clear();
+    network.ownLoss = OwnLoss::Trained;
+    network.frozen = false;
+    return project;
 }
 
 Status checkOneTower(const Project& project, std::string_view what)

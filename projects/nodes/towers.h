@@ -32,6 +32,10 @@ namespace residua::projects {
 /// "/network/stem". Its own inverse.
 [[nodiscard]] std::string pointerOfView(std::size_t index, std::string_view pointer);
 
+/// Returns the name in the document of what is called `name` in the view of tower `index`, a parameter or a recorded
+/// matrix: "teacher.layers.1.up.weight" for "layers.1.up.weight". Given the document, its own inverse.
+[[nodiscard]] std::string nameOfView(const Project& view, std::size_t index, std::string_view name);
+
 /// A field in the view of a tower.
 struct ViewedField {
     std::size_t tower = 0;
@@ -40,6 +44,14 @@ struct ViewedField {
 /// Returns the view of a field that is typed as "/towers/0/width" or by the tower's name, "/teacher/width". Other
 /// pointers are those of the first tower's view, which is the document.
 [[nodiscard]] ViewedField viewedField(const Project& project, std::string_view pointer);
+
+/// Returns the index of the tower with this name, 0 if it is empty. The error lists the towers.
+[[nodiscard]] Result<std::size_t> chosenTower(const Project& project, std::string_view name);
+/// Returns the tower whose objective tells what tower `index` does: the first one if it reads values of it, also
+/// through others, else the tower itself. The error says that it has no objective.
+[[nodiscard]] Result<std::size_t> judgeOf(const Project& project, std::size_t index);
+/// Returns a document of tower `index` alone, with its objective. The error says why there is none.
+[[nodiscard]] Result<Project> aloneOf(Project project, std::size_t index);
 
 /// Returns an error unless the document has one tower and no further losses, as `what`, such as "an export", needs.
 [[nodiscard]] Status checkOneTower(const Project& project, std::string_view what);

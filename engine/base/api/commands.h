@@ -143,6 +143,7 @@ struct RetrofitRequest {
     std::optional<projects::Project> project; ///< the run's with other settings of training and schedule
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
+    std::string tower = {};            ///< the name of the changed tower; empty: the first
 };
 
 /// The end of a refusal of RetrofitRequest that does not occur if it is measured.
@@ -162,6 +163,7 @@ struct FactoriseRequest {
     projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: does not read the data
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
+    std::string tower = {};            ///< the name of the changed tower; empty: the first
 };
 /// Makes a project from a model saved by the package transformers (config.json and safetensors), with a run whose
 /// checkpoint of step 0 holds its weights in single precision. Copies the tokeniser if the folder has one. Reads the
@@ -203,6 +205,8 @@ struct ExportRequest {
     std::string type;
     RunRef of;
     std::filesystem::path folder; ///< must not exist, or be empty
+    /// The name of a tower that reads no other, to write it alone. Empty: all of them; HuggingFace takes one only.
+    std::string tower = {};
 };
 /// Measures the effect of leaving out each layer of a checkpoint's network (row_curves.h, matrix::kStability).
 struct StabilityRequest {
@@ -210,6 +214,7 @@ struct StabilityRequest {
     QueryTag tag{};
     RunRef of;
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+    std::string tower = {};   ///< as in KnockoutRequest
 };
 
 /// Measures on held-out batches what a checkpoint's network loses without each of its parts. The result is kept with
@@ -226,6 +231,9 @@ struct KnockoutRequest {
     /// The names of the parts to switch off (projects::KnockoutSubject::name); empty: all. Refused if one is unknown.
     std::vector<std::string> only = {};
     bool again = false; ///< measures even if the run has kept the result
+    /// The name of the tower that loses parts; empty: the first. The loss is that of the first tower if it reads values
+    /// of this one, else this one's own. Refused if it has neither.
+    std::string tower = {};
 };
 
 /// Measures on held-out batches what a checkpoint's network of parallel streams loses if streams have other values from
@@ -248,6 +256,7 @@ struct InterventionRequest {
     projects::TransitionForm by = projects::TransitionForm::Identity;
     std::int64_t top = 1;     ///< k of TransitionForm::Top
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+    std::string tower = {};   ///< as in KnockoutRequest
 };
 
 /// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by

@@ -27,6 +27,8 @@ inline constexpr projects::Field kNewSteps{
     {.range = projects::Range::within(1, projects::kMostTrainingSteps), .value = "N"}};
 inline constexpr projects::Field kNewRun{
     "output", {}, "the new run, which must not exist", {.value = "DIR", .otherwise = "beside RUN"}};
+inline constexpr projects::Field kTower{
+    "tower", {}, "the tower whose parts these are", {.value = "NAME", .otherwise = "the first"}};
 
 /// The fields of a query beside `tag` and `of`.
 constexpr void describe(const ListDevices*, auto&&) {}
@@ -81,6 +83,7 @@ constexpr void describe(const RetrofitRequest*, auto&& v)
     v(keyed("settings"), &RetrofitRequest::project);
     v(kNewRun, &RetrofitRequest::newRun);
     v(kNewSteps, &RetrofitRequest::steps);
+    v(kTower, &RetrofitRequest::tower);
 }
 constexpr void describe(const FactoriseRequest*, auto&& v)
 {
@@ -91,6 +94,7 @@ constexpr void describe(const FactoriseRequest*, auto&& v)
       &FactoriseRequest::inputs);
     v(kNewRun, &FactoriseRequest::newRun);
     v(kNewSteps, &FactoriseRequest::steps);
+    v(kTower, &FactoriseRequest::tower);
 }
 constexpr void describe(const ImportRequest*, auto&& v)
 {
@@ -124,6 +128,8 @@ constexpr void describe(const ExportRequest*, auto&& v)
        "huggingface: F32, BF16, F16 or F64",
        {.value = "TYPE", .otherwise = "as imported where nothing is lost, else F32"}},
       &ExportRequest::type);
+    v({"tower", {}, "one tower alone, which reads no other", {.value = "NAME", .otherwise = "all"}},
+      &ExportRequest::tower);
 }
 constexpr void describe(const StabilityRequest*, auto&& v)
 {
@@ -132,6 +138,7 @@ constexpr void describe(const StabilityRequest*, auto&& v)
        "batches of the validation split",
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &StabilityRequest::batches);
+    v(kTower, &StabilityRequest::tower);
 }
 constexpr void describe(const KnockoutRequest*, auto&& v)
 {
@@ -147,6 +154,7 @@ constexpr void describe(const KnockoutRequest*, auto&& v)
     v({"only", {}, "these parts alone, separated by commas: 2:7,3:9", {.value = "PARTS", .otherwise = "all"}},
       &KnockoutRequest::only);
     v({"again", {}, "measure anew, even if the run has kept such a result"}, &KnockoutRequest::again);
+    v(kTower, &KnockoutRequest::tower);
 }
 constexpr void describe(const InterventionRequest*, auto&& v)
 {
@@ -183,6 +191,7 @@ constexpr void describe(const InterventionRequest*, auto&& v)
        "batches of the validation split",
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &InterventionRequest::batches);
+    v(kTower, &InterventionRequest::tower);
 }
 constexpr void describe(const GapRequest*, auto&& v)
 {

@@ -169,4 +169,13 @@ Status TensorFiles::read(const Tensor& tensor, std::span<std::byte> out) const
     return m_files[tensor.file].read(tensor.place.begin, out);
 }
 
+void TensorFiles::rename(const std::function<std::string(const std::string&)>& nameOf)
+{
+    std::map<std::string, Tensor> renamed;
+    for (auto& [name, tensor] : m_tensors) {
+        renamed.emplace(nameOf(name), std::move(tensor));
+    }
+    m_tensors = std::move(renamed);
+}
+
 } // namespace residua::engine

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -39,6 +40,8 @@ public:
     /// Reads the bytes of a tensor into `out`, which must have the tensor's size. Returns an error if the file has
     /// changed since it was opened.
     [[nodiscard]] Status read(const Tensor& tensor, std::span<std::byte> out) const;
+    /// Gives the tensors the names `nameOf` returns for theirs, which must differ.
+    void rename(const std::function<std::string(const std::string&)>& nameOf);
 
 private:
     /// Adds a file's tensors. If `wanted` is given, adds only these.
