@@ -49,6 +49,17 @@ enum class FactorDecay {
     Product, ///< λ/2·‖u·v‖_F² in the objective, without decay of the factors (Frobenius decay)
 };
 
+/// The gradients whose norm is compared with the clip norm.
+enum class ClipScope {
+    Step,   ///< those of the step: the sum over all losses
+    Losses, ///< those of each group of losses that train the same towers, before they are added
+};
+/// The weights that validation, sampling, measurements and exports of a run use.
+enum class EvaluatedWeights {
+    Trained,
+    Averaged, ///< their running mean (TrainingPlan::weightAverage)
+};
+
 struct TrainingPlan {
     std::int64_t steps = 1000;
     BatchKind batching = BatchKind::Random;
@@ -61,6 +72,10 @@ struct TrainingPlan {
     double frobeniusDecay = 0.3; ///< λ of FactorDecay::Product
     LearningRate learningRate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
+    ClipScope clipScope = ClipScope::Step;
+    /// The decay β of the running mean m ← β·m + (1 − β)·w of all weights, after each step; 0: none is kept.
+    double weightAverage = 0;
+    EvaluatedWeights evaluatedWeights = EvaluatedWeights::Trained; ///< used only with a running mean
     Precision precision = Precision::Fp32;
     ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16
     EntryPrecision entryPrecision = EntryPrecision::Residual;      ///< see carriedPrecision()

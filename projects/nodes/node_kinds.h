@@ -93,6 +93,8 @@ struct NodeTraits {
     bool multiplies = false;
     /// True if its output equals its input outside of training.
     bool onlyInTraining = false;
+    /// True if in training its output for an example depends on the other examples of the micro-batch.
+    bool mixesExamples = false;
     /// True if its parameter kShareParam may name a node of the same kind whose weights it uses.
     bool sharesWeights = false;
 };

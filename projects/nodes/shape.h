@@ -26,6 +26,8 @@ struct Shape {
 
     /// "[batch, time, 256]"; tokens give "tokens [batch, time]".
     [[nodiscard]] std::string text() const;
+    /// False for a tensor that all examples share, such as a learned parameter.
+    [[nodiscard]] bool hasBatch() const { return !dims.empty() && dims.front() == kBatch; }
     /// The last dimension, or 0 for a shape without dimensions.
     [[nodiscard]] std::int64_t features() const { return dims.empty() ? 0 : dims.back(); }
     bool operator==(const Shape&) const = default;

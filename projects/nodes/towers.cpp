@@ -14,19 +14,7 @@
 namespace residua::projects {
 namespace {
 
-constexpr std::string_view kStates = ".states";
-constexpr std::string_view kOutput = ".output";
-
-/// Returns the name of the tower that a value belongs to; empty if the text is no value's name.
-std::string_view ownerOfValue(std::string_view value)
-{
-    for (const std::string_view ending : {kStates, kOutput}) {
-        if (value.ends_with(ending)) {
-            return value.substr(0, value.size() - ending.size());
-        }
-    }
-    return {};
-}
+constexpr std::string_view kStates = "states";
 
 void addPorts(const Graph& graph, std::vector<std::string>& ports)
 {
@@ -35,6 +23,37 @@ void addPorts(const Graph& graph, std::vector<std::string>& ports)
             ports.push_back(graphPortOf(node));
         }
     }
+}
+
+/// Returns the names of all ports and inputs of the tower that may read values.
+std::vector<std::string> portsOf(const Network& network)
+{
+    std::vector<std::string> ports{network.input};
+    addPorts(network.stem, ports);
+    addPorts(network.head, ports);
+    for (const Block& block : network.blocks) {
+        if (isUsed(network.stack().segments, block.name)) {
+            addPorts(block.graph, ports);
+        }
+    }
+    return ports;
+}
+
+/// Adds the values of a graph's further output ports to the known ones.
+void addFurther(const Network& network, const ResolvedGraph& resolved, std::map<std::string, Shape>& known)
+{
+    for (const OutputPort& port : resolved.outputPorts) {
+        if (port.name != kOutputPort) {
+            known[valueOf(network, port.name)] = port.shape;
+        }
+    }
+}
+
+/// Returns the shape that enters the stem, if the tower's input is known.
+const Shape* enteringOf(const Network& network, const Shape& data, const std::map<std::string, Shape>& known)
+{
+    const auto input = known.find(network.input);
+    return network.input.empty() ? &data : input == known.end() ? nullptr : &input->second;
 }
 
 /// Returns the towers that each tower reads directly.
@@ -52,15 +71,17 @@ std::vector<std::set<std::size_t>> readsOf(const Project& project)
 /// Adds the values of a tower to the known ones, if its graphs can be resolved.
 void addValues(const Project& project, const Network& network, std::map<std::string, Shape>& known)
 {
-    const auto input = known.find(network.input);
-    if (!network.input.empty() && input == known.end()) {
+    const Shape data = examplesOf(project.data).input().shape;
+    const Shape* const entering = enteringOf(network, data, known);
+    if (entering == nullptr) {
         return;
     }
-    const Shape entering = network.input.empty() ? examplesOf(project.data).input().shape : input->second;
-    const Result<Sizes> sizes = sizesOf(project, network, entering);
-    const ResolvedGraph stem = resolveGraph(network.stem, GraphRef::stem(), sizes, entering, known);
-    const Shape states = stackShapeOf(stem, entering, network.stack().width);
+    const Result<Sizes> sizes = sizesOf(project, network, *entering);
+    const ResolvedGraph stem = resolveGraph(network.stem, GraphRef::stem(), sizes, *entering, known);
+    const Shape states = stackShapeOf(stem, *entering, network.stack().width);
+    addFurther(network, stem, known);
     const ResolvedGraph head = resolveGraph(network.head, GraphRef::head(), sizes, states, known);
+    addFurther(network, head, known);
     known[statesOf(network)] = states;
     if (const OutputPort* const output = head.outputPort(kOutputPort)) {
         known[outputOf(network)] = output->shape;
@@ -86,14 +107,30 @@ std::map<std::string, Shape> valuesBefore(const Project& project, std::size_t en
 
 } // namespace
 
+std::string valueOf(const Network& network, std::string_view port)
+{
+    return network.name + "." + std::string(port);
+}
+
 std::string statesOf(const Network& network)
 {
-    return network.name + std::string(kStates);
+    return valueOf(network, kStates);
 }
 
 std::string outputOf(const Network& network)
 {
-    return network.name + std::string(kOutput);
+    return valueOf(network, kOutputPort);
+}
+
+std::vector<std::string> furtherPorts(const Graph& graph)
+{
+    std::vector<std::string> ports;
+    for (const Node& node : graph.nodes) {
+        if (roleOf(node) == NodeRole::GraphOutput && graphPortOf(node) != kOutputPort) {
+            ports.push_back(graphPortOf(node));
+        }
+    }
+    return ports;
 }
 
 std::size_t towerCount(const Project& project)
@@ -117,8 +154,18 @@ std::size_t towerNamed(const Project& project, std::string_view name)
 
 std::size_t towerOfValue(const Project& project, std::string_view value)
 {
-    const std::string_view owner = ownerOfValue(value);
-    return owner.empty() ? towerCount(project) : towerNamed(project, owner);
+    const std::size_t point = value.find('.');
+    const std::size_t index =
+        point == std::string_view::npos ? towerCount(project) : towerNamed(project, value.substr(0, point));
+    if (index == towerCount(project)) {
+        return index;
+    }
+    const Network& network = towerAt(project, index);
+    const std::string_view port = value.substr(point + 1);
+    const bool exists = port == kStates || port == kOutputPort ||
+                        std::ranges::count(furtherPorts(network.stem), port) > 0 ||
+                        std::ranges::count(furtherPorts(network.head), port) > 0;
+    return exists ? index : towerCount(project);
 }
 
 Project viewOf(Project project, std::size_t index)
@@ -241,17 +288,28 @@ Status checkOneTower(const Project& project, std::string_view what)
 std::vector<std::string> readValues(const Project& project, std::size_t index)
 {
     const Network& network = towerAt(project, index);
-    std::vector<std::string> values{network.input};
-    addPorts(network.stem, values);
-    addPorts(network.head, values);
-    for (const Block& block : network.blocks) {
-        if (isUsed(network.stack().segments, block.name)) {
-            addPorts(block.graph, values);
+    std::vector<std::string> values = portsOf(network);
+    std::vector<std::string> atStem{network.input};
+    addPorts(network.stem, atStem);
+    const std::vector<std::string> further = furtherPorts(network.stem);
+    std::erase_if(values, [&](const std::string& value) {
+        const bool isOwn =
+            std::ranges::any_of(further, [&](const std::string& port) { return value == valueOf(network, port); });
+        return towerOfValue(project, value) == towerCount(project) || (isOwn && std::ranges::count(atStem, value) == 0);
+    });
+    return values;
+}
+
+bool isRead(const Project& project, const std::string& value)
+{
+    const bool byLoss = std::ranges::any_of(
+        project.losses, [&](const Loss& loss) { return loss.output == value || loss.target == value; });
+    for (std::size_t index = 0; !byLoss && index < towerCount(project); ++index) {
+        if (std::ranges::count(portsOf(towerAt(project, index)), value) > 0) {
+            return true;
         }
     }
-    std::erase_if(values,
-                  [&](const std::string& value) { return towerOfValue(project, value) == towerCount(project); });
-    return values;
+    return byLoss;
 }
 
 Result<std::vector<std::size_t>> runOrder(const Project& project)
@@ -313,7 +371,15 @@ std::set<std::size_t> usedTowers(const Project& project)
 
 std::map<std::string, Shape> conditionsOf(const Project& project)
 {
-    return valuesBefore(project, 0);
+    std::map<std::string, Shape> known = valuesBefore(project, 0);
+    const Network& network = project.network;
+    const Shape data = examplesOf(project.data).input().shape;
+    const Shape* const entering = enteringOf(network, data, known);
+    if (entering != nullptr && !furtherPorts(network.stem).empty()) {
+        const Result<Sizes> sizes = sizesOf(project, network, *entering);
+        addFurther(network, resolveGraph(network.stem, GraphRef::stem(), sizes, *entering, known), known);
+    }
+    return known;
 }
 
 std::map<std::string, Shape> valuesOf(const Project& project)
@@ -329,9 +395,9 @@ Shape enteringShapeOf(const Project& project)
     if (project.network.input.empty()) {
         return data;
     }
-    const std::map<std::string, Shape> known = conditionsOf(project);
-    const auto found = known.find(project.network.input);
-    return found == known.end() ? data : found->second;
+    const std::map<std::string, Shape> known = valuesBefore(project, 0);
+    const Shape* const entering = enteringOf(project.network, data, known);
+    return entering == nullptr ? data : *entering;
 }
 
 } // namespace residua::projects

@@ -14,9 +14,13 @@
 /// The towers of a document, by index: 0 is Project::network, k is Project::towers[k - 1].
 namespace residua::projects {
 
-/// Returns the name of a tower's value: "encoder.states", the output of its stack; "encoder.output", that of its head.
+/// Returns the name of a tower's value: "encoder.states", the output of its stack; "encoder.output", that of its head;
+/// "encoder.time", that of a further output port of its stem or head.
+[[nodiscard]] std::string valueOf(const Network& network, std::string_view port);
 [[nodiscard]] std::string statesOf(const Network& network);
 [[nodiscard]] std::string outputOf(const Network& network);
+/// Returns the output ports of a stem or a head besides the main one, in the document's order.
+[[nodiscard]] std::vector<std::string> furtherPorts(const Graph& graph);
 
 [[nodiscard]] std::size_t towerCount(const Project& project);
 [[nodiscard]] const Network& towerAt(const Project& project, std::size_t index);
@@ -56,8 +60,11 @@ struct ViewedField {
 /// Returns an error unless the document has one tower and no further losses, as `what`, such as "an export", needs.
 [[nodiscard]] Status checkOneTower(const Project& project, std::string_view what);
 
-/// Returns the values of other towers that the tower reads, as input and at ports of its graphs.
+/// Returns the values that the tower reads before it runs, as input and at ports of its graphs: those of other towers,
+/// and any of its own but the further ports of its stem that its blocks and its head read.
 [[nodiscard]] std::vector<std::string> readValues(const Project& project, std::size_t index);
+/// True if a graph, a tower's input or a loss reads the value.
+[[nodiscard]] bool isRead(const Project& project, const std::string& value);
 /// Returns the towers in an order in which each comes after those that it reads, the first one as late as possible. The
 /// error names those that read each other.
 [[nodiscard]] Result<std::vector<std::size_t>> runOrder(const Project& project);
@@ -67,7 +74,8 @@ struct ViewedField {
 [[nodiscard]] std::set<std::size_t> usedTowers(const Project& project);
 
 /// Returns what the input ports of the first tower's graphs may read besides the entries, by name: the examples'
-/// conditions and masks, and the values of the towers that run before it.
+/// conditions and masks, the values of the towers that run before it, and those of its own stem's further ports, which
+/// its blocks and its head may read.
 [[nodiscard]] std::map<std::string, Shape> conditionsOf(const Project& project);
 /// Returns the shapes of the values of all towers, as far as they can be resolved.
 [[nodiscard]] std::map<std::string, Shape> valuesOf(const Project& project);

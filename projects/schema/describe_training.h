@@ -47,6 +47,14 @@ struct Choices<RankStates> {
     static constexpr Choice all[] = {{"whole", "whole"}, {"divided", "divided among ranks"}};
 };
 template <>
+struct Choices<ClipScope> {
+    static constexpr Choice all[] = {{"step", "the step"}, {"losses", "each group of losses"}};
+};
+template <>
+struct Choices<EvaluatedWeights> {
+    static constexpr Choice all[] = {{"trained", "as trained"}, {"averaged", "their running mean"}};
+};
+template <>
 struct Choices<BatchKind> {
     static constexpr Choice all[] = {{"random", "random"}, {"full", "full set"}};
 };
@@ -159,6 +167,8 @@ template <>
 struct Fields<TrainingPlan> {
     static bool hasSequences(const Project& project);
     static bool productsDecay(const TrainingPlan& plan) { return plan.factorDecay == FactorDecay::Product; }
+    static bool clips(const TrainingPlan& plan) { return plan.clipNorm > 0; }
+    static bool averages(const TrainingPlan& plan) { return plan.weightAverage > 0; }
     static bool isBf16(const TrainingPlan& plan) { return plan.precision == Precision::Bf16; }
     static bool hasResidualFp32(const TrainingPlan& plan)
     {
@@ -219,6 +229,22 @@ struct Fields<TrainingPlan> {
            "Global norm above which gradients are scaled down; 0 turns it off.",
            {.range = Range::atLeast(0), .group = "arithmetic"}},
           &TrainingPlan::clipNorm);
+        v({"clip_scope",
+           "clipped",
+           "The gradients of the whole step, or those of each group of losses that train the same towers by their own "
+           "norm before they are added.",
+           {.inFiles = InFiles::IfSet, .where = when<clips>}},
+          &TrainingPlan::clipScope);
+        v({"weight_average",
+           "running mean of weights",
+           "Share of the old mean that each step keeps; 0 keeps no mean of the weights.",
+           {.range = Range::halfOpen(0, 1), .paper = "0.9999 (DiT)", .inFiles = InFiles::IfSet}},
+          &TrainingPlan::weightAverage);
+        v({"evaluated_weights",
+           "evaluated weights",
+           "The weights that validation, samples, measurements and exports use: as trained, or their running mean.",
+           {.inFiles = InFiles::IfSet, .where = when<averages>}},
+          &TrainingPlan::evaluatedWeights);
         v({"precision", "precision", "Number format of the forward and backward pass.", {.paper = "bf16 (LLaMA runs)"}},
           &TrainingPlan::precision);
         v({"residual_precision",

@@ -96,6 +96,7 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
     }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;
+    project.training.weightAverage = 0.9;
     project.stack().schedule.axis = projects::DropAxis::LayersAndMlp;
     project.stack().schedule.course = projects::DropCourse::Curve;
     project.stack().schedule.sampling = projects::DropSampling::First;

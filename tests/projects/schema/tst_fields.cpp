@@ -328,11 +328,12 @@ private slots:
         project.stack().schedule = {};
         const std::set<std::string> all{"final_fraction", "residual_precision", "entry_precision", "frobenius_decay",
                                         "mlp_parts",      "curve_floor",        "curve_rate",      "growth",
-                                        "growth_writes",  "growth_warmup",      "growth_moments"};
+                                        "growth_writes",  "growth_warmup",      "growth_moments",  "evaluated_weights"};
         QVERIFY(idle(project) == all);
         project.training.learningRate.curve = RateCurve::Cosine;
         project.training.precision = Precision::Bf16;
         project.training.factorDecay = FactorDecay::Product;
+        project.training.weightAverage = 0.9;
         project.stack().schedule.axis = DropAxis::LayersAndMlp;
         project.stack().schedule.course = DropCourse::Curve;
         project.stack().schedule.sampling = DropSampling::First;
