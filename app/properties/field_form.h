@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/queries.h"
 
 #include <QString>
 #include <QVariant>
@@ -22,7 +22,7 @@ class QPushButton;
 
 namespace residua::app {
 
-/// The rows of a dialog for the fields of a request that have a title (engine/base/api/describe_requests.h), each with
+/// The rows of a dialog for the fields of a request that have a title (engine/base/api/queries.h), each with
 /// the editor of its type. Reads the request from them. The dialog owns the editors. GUI thread.
 class FieldForm {
 public:

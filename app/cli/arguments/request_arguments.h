@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
-#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/queries.h"
 #include "projects/base/text.h"
 #include "projects/model/project.h"
 #include "projects/schema/method_keys.h"
@@ -19,7 +19,7 @@
 #include <vector>
 
 // The options of a described struct: a request, the run that it is about, or a training of a tokeniser
-// (engine/base/api/describe_requests.h).
+// (engine/base/api/queries.h).
 namespace residua::cli {
 
 /// Return the options --rank and --rank-scale with the ranges of the document's fields.

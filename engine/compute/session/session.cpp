@@ -117,10 +117,10 @@ private:
         while (const std::optional<Command> command = takeCommand()) {
             std::visit(
                 [&]<class Asked>(const Asked& value) {
-                    if constexpr (requires { queryFor(value); }) {
-                        ask(m_queries[command->index()], value);
-                    } else {
+                    if constexpr (requires { this->carryOut(value); }) {
                         carryOut(value);
+                    } else {
+                        ask(m_queries[command->index()], value);
                     }
                 },
                 *command);

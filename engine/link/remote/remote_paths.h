@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/queries.h"
 #include "engine/base/api/session.h"
 #include "projects/base/result.h"
 

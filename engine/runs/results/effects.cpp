@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/results/effects.h"
 
-#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/queries.h"
 #include "engine/base/api/environment.h"
 #include "engine/base/files/json_record.h"
 #include "engine/runs/results/run_reader.h"

@@ -34,34 +34,9 @@ private:
     PreparationWatch m_watch; ///< of the current piece
 };
 
-// The queries by request, each made in the source of its name. Engine thread.
-
-/// Queries on the network of a checkpoint, which they load.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const SampleRequest& request);
-[[nodiscard]] std::unique_ptr<Query> queryFor(const EvaluateRequest& request);
-[[nodiscard]] std::unique_ptr<Query> queryFor(const StabilityRequest& request);
-[[nodiscard]] std::unique_ptr<Query> queryFor(const KnockoutRequest& request);
-[[nodiscard]] std::unique_ptr<Query> queryFor(const InterventionRequest& request);
-
-/// Measures the errors of factored weights against the full ones. Its fits have threads of their own.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const GapRequest& request);
-
-/// Makes a run with factors that approximate another run's learned weights.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const FactoriseRequest& request);
-
-/// Makes a run with another run's weights under another topology, after checking that the function is the same.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const RetrofitRequest& request);
-
-/// Exports a checkpoint as code or as a model of transformers, into a folder.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const ExportRequest& request);
-
-/// Imports a model of transformers as a project with a run at step 0.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const ImportRequest& request);
-
-/// Loads a safetensors file as the first weights of a project's run, as far as it matches.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request);
-
-/// Trains a tokeniser on text, on a separate thread.
-[[nodiscard]] std::unique_ptr<Query> queryFor(const TokeniserRequest& request);
+/// Makes the query of `request`. The source of each query specialises it. Engine thread.
+template <class Request>
+requires kIsQuery<Request>
+[[nodiscard]] std::unique_ptr<Query> queryFor(const Request& request);
 
 } // namespace residua::engine

@@ -282,6 +282,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const FactoriseRequest& request)
 {
     return std::make_unique<FactoriseQuery>(request);

@@ -467,6 +467,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const RetrofitRequest& request)
 {
     return std::make_unique<RetrofitQuery>(request);

@@ -287,11 +287,13 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const KnockoutRequest& request)
 {
     return std::make_unique<KnockoutQuery>(request);
 }
 
+template <>
 std::unique_ptr<Query> queryFor(const InterventionRequest& request)
 {
     return std::make_unique<InterventionQuery>(request);

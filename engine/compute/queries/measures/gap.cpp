@@ -386,6 +386,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const GapRequest& request)
 {
     return std::make_unique<GapQuery>(request);

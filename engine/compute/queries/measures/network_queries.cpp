@@ -277,16 +277,19 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const SampleRequest& request)
 {
     return std::make_unique<SampleQuery>(request);
 }
 
+template <>
 std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
 {
     return std::make_unique<EvaluateQuery>(request);
 }
 
+template <>
 std::unique_ptr<Query> queryFor(const StabilityRequest& request)
 {
     return std::make_unique<StabilityQuery>(request);

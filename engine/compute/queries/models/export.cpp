@@ -356,6 +356,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const ExportRequest& request)
 {
     return std::make_unique<ExportQuery>(request);

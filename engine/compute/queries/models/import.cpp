@@ -251,6 +251,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const ImportRequest& request)
 {
     return std::make_unique<ImportQuery>(request);

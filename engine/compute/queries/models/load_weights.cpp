@@ -287,6 +287,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request)
 {
     return std::make_unique<LoadWeightsQuery>(request);

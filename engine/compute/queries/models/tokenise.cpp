@@ -75,6 +75,7 @@ private:
 
 } // namespace
 
+template <>
 std::unique_ptr<Query> queryFor(const TokeniserRequest& request)
 {
     return std::make_unique<TokeniserQuery>(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
-#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/queries.h"
 #include "engine/link/wire/file_messages.h"
 #include "engine/link/wire/messages.h"
 #include "tests/support/frame_header.h"
