@@ -56,6 +56,7 @@ enum class Stream : std::uint64_t {
     Changes,      ///< random changes of pictures
     Crops,        ///< parts of pictures
     Pairs = 80,   ///< the two texts of an example; one stream per split from here on
+    Denoising = 84, ///< hidden spans; one stream per split from here on
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

@@ -4,6 +4,7 @@
 #include "projects/depth/depth_program.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/places.h"
+#include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
@@ -190,6 +191,7 @@ private:
         }
         for (const ResolvedNode& node : shapes.nodes) {
             checkRanks(shapes, node);
+            checkDocuments(node);
         }
         const OutputPort* const yields = shapes.outputPort(kOutputPort);
         const bool isFree = m_ref.isHead() && m_project.network.ownLoss == OwnLoss::None;
@@ -287,6 +289,48 @@ private:
                                    "reads no segments, so that both texts of a pair get row 0; expected the port "
                                    "segments, by which the second gets row 1");
             }
+        }
+    }
+
+    /// Reports nodes that see tokens of hidden spans, or cannot let all tokens see the text before the spans.
+    void checkDenoising(const ResolvedNode& resolved)
+    {
+        const bool attends = roleOf(*m_graph.find(resolved.id)) == NodeRole::Attention;
+        if (!traitsOf(m_project.network.objective).denoises || (!attends && !resolved.params.contains("causal"))) {
+            return;
+        }
+        const bool causal = paramBool(resolved.params, "causal");
+        const bool sums = attends && usesFeatures(resolved.params);
+        const bool bounded = attends && paramInt(resolved.params, kWindowParam) > 0;
+        if (causal && !sums && !bounded) {
+            return;
+        }
+        const Node& node = *m_graph.find(resolved.id);
+        m_problems.error(nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                         !causal ? "sees the tokens that a mixture of denoisers predicts: expected causal, which still "
+                                   "sees the whole text before the spans"
+                         : sums  ? "a performer sums over all earlier tokens, and cannot see a text in both "
+                                   "directions: expected attention by softmax"
+                                 : "has a window, beyond which a text before its spans is not seen: expected window 0");
+    }
+
+    /// Reports nodes that mix tokens of different documents in a row, or read its padding.
+    void checkDocuments(const ResolvedNode& resolved)
+    {
+        checkDenoising(resolved);
+        const DocumentRows rows = rowsOf(m_project.data);
+        const bool causal = resolved.params.contains("causal") && paramBool(resolved.params, "causal");
+        if (rows == DocumentRows::Stream || (rows == DocumentRows::Single && causal)) {
+            return;
+        }
+        const Node& node = *m_graph.find(resolved.id);
+        const bool sums = roleOf(node) == NodeRole::Attention && usesFeatures(resolved.params);
+        if (sums || node.kind == "conv1d") {
+            m_problems.error(nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                             std::string(sums ? "a performer sums over" : "mixes") +
+                                 (rows == DocumentRows::Packed ? " tokens of all documents in a row"
+                                                               : " tokens and padding") +
+                                 ": expected attention by softmax, or data.documents.rows stream");
         }
     }
 

@@ -9,6 +9,7 @@
 #include "projects/nodes/example_schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -184,6 +185,68 @@ void checkMasking(const Project& project, Problems& problems)
     }
 }
 
+void checkDenoising(const Project& project, Problems& problems)
+{
+    const ObjectiveTraits& objective = traitsOf(project.network.objective);
+    if (!objective.denoises || !fits(objective, examplesOf(project.data))) {
+        return;
+    }
+    const Denoising& denoising = project.data.denoising;
+    const std::string place = kData + "/denoising";
+    const std::int64_t time = project.training.sequenceLength;
+    if (time < kShortestDenoised) {
+        problems.error("/training/sequence_length", "got " + std::to_string(time) + ", expected at least " +
+                                                        std::to_string(kShortestDenoised) +
+                                                        " for a text, its spans and their marks");
+        return;
+    }
+    if (denoising.regular <= 0 && denoising.extreme <= 0 && denoising.sequential <= 0) {
+        problems.error(place + "/regular", "all three weights are 0, expected one that is positive");
+    }
+    const std::array<double, kDenoiserModes> weights{denoising.regular, denoising.extreme, denoising.sequential};
+    std::int64_t spans = 1;
+    for (const Denoiser& denoiser : kDenoisers) {
+        const bool drawn = weights[static_cast<std::size_t>(denoiser.mode)] > 0;
+        spans = drawn ? std::max(spans, longestSpans(denoiser, time, time).spans) : spans;
+    }
+    if (denoising.sentinels < spans) {
+        problems.error(place + "/sentinels", "got " + std::to_string(denoising.sentinels) + ", expected at least " +
+                                                 std::to_string(spans) + " for the spans of a row of " +
+                                                 std::to_string(time) + " tokens");
+    }
+    const auto* const language = std::get_if<SyntheticLanguage>(&project.data.source);
+    if (language && language->vocabulary < kFewestWords + tokensAdded(denoising)) {
+        problems.error(kSource + "/vocabulary",
+                       "got " + std::to_string(language->vocabulary) + ", expected at least " +
+                           std::to_string(kFewestWords + tokensAdded(denoising)) + ": " +
+                           std::to_string(tokensAdded(denoising)) + " of the tokens are sentinels, modes and the end");
+    }
+    if (rowsOf(project.data) == DocumentRows::Packed) {
+        problems.error(kData + "/documents/rows", "a row with hidden spans has one text: expected a stream, or one "
+                                                  "document");
+    }
+}
+
+void checkDocuments(const Project& project, Problems& problems)
+{
+    if (rowsOf(project.data) == DocumentRows::Stream) {
+        return;
+    }
+    const std::string documents = kData + "/documents";
+    const auto* const tokens = std::get_if<TokenFileData>(&project.data.source);
+    const std::int64_t end = project.data.documents.end;
+    if (tokens != nullptr && (end < 0 || end >= tokens->vocabulary)) {
+        problems.error(documents + "/end", "got " + std::to_string(end) +
+                                               ", expected the token that ends each document, less than the "
+                                               "vocabulary of " +
+                                               std::to_string(tokens->vocabulary) + ", or rows of a stream");
+    }
+    if (project.data.masking.nextSentence && traitsOf(project.network.objective).targetOf == TargetOf::Hidden) {
+        problems.error(documents + "/rows", "pairs of texts are cut from windows: expected a stream, or no next "
+                                            "sentence");
+    }
+}
+
 void checkRate(const TrainingPlan& plan, Problems& problems)
 {
     if (plan.steps >= 1 && plan.learningRate.warmupSteps >= plan.steps) {
@@ -199,7 +262,7 @@ void checkSplits(const Project& project, Problems& problems)
 {
     const DataSource& data = project.data;
     const auto* const source = std::get_if<SyntheticLanguage>(&data.source);
-    if (source == nullptr || data.validationFraction + data.testFraction >= 1) {
+    if (source == nullptr || rowsOf(data) != DocumentRows::Stream || data.validationFraction + data.testFraction >= 1) {
         return;
     }
     const SplitSizes sizes = splitSizes(source->tokens, data.validationFraction, data.testFraction);
@@ -288,6 +351,8 @@ void validateData(const Project& project, Problems& problems)
         problems.error(kSource, size.error().place, size.error().message);
     }
     checkMasking(project, problems);
+    checkDocuments(project, problems);
+    checkDenoising(project, problems);
     if (data.validationFraction + data.testFraction >= 1 && data.validationFraction < 1 && data.testFraction < 1) {
         problems.error(kData, "validation and test take " + numberText(data.validationFraction + data.testFraction) +
                                   " of the data, expected less than 1");

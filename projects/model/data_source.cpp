@@ -80,6 +80,42 @@ bool mayBeJsonLines(const std::string& path)
     return !endsIn(path, kTextEndings);
 }
 
+SpanSizes spansOf(const Denoiser& denoiser, std::int64_t raw)
+{
+    const auto rounded = std::llround(static_cast<double>(raw) * denoiser.share);
+    const std::int64_t noise = std::clamp<std::int64_t>(rounded, 1, raw - 1);
+    if (denoiser.mode == DenoiserMode::Sequential) {
+        return {raw, noise, 1};
+    }
+    const std::int64_t spans = std::max<std::int64_t>(1, std::llround(static_cast<double>(noise) / denoiser.mean));
+    return {raw, noise, std::min({spans, noise, raw - noise})};
+}
+
+SpanSizes longestSpans(const Denoiser& denoiser, std::int64_t time, std::int64_t most)
+{
+    constexpr std::int64_t kModeAndEnd = 2;
+    for (std::int64_t raw = std::min(most, time - kModeAndEnd); raw > 2; --raw) {
+        const SpanSizes sizes = spansOf(denoiser, raw);
+        const std::int64_t marks = denoiser.mode == DenoiserMode::Sequential ? 0 : 2 * sizes.spans;
+        if (raw + marks + kModeAndEnd <= time) {
+            return sizes;
+        }
+    }
+    return spansOf(denoiser, 2);
+}
+
+bool hasDocuments(const Source& source)
+{
+    return std::holds_alternative<TextData>(source) || std::holds_alternative<JsonLinesData>(source) ||
+           std::holds_alternative<MixtureData>(source) || std::holds_alternative<TokenFileData>(source) ||
+           std::holds_alternative<SyntheticLanguage>(source);
+}
+
+DocumentRows rowsOf(const DataSource& data)
+{
+    return hasDocuments(data.source) ? data.documents.rows : DocumentRows::Stream;
+}
+
 std::vector<double> sharesOf(const MixtureData& mixture)
 {
     std::vector<double> shares;

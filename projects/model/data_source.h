@@ -169,6 +169,61 @@ struct Masking {
     bool operator==(const Masking&) const = default;
 };
 
+/// The denoisers that the objective mixture of denoisers draws for each example (UL2). The weights of the three kinds
+/// are relative; the settings of a kind are equally likely.
+struct Denoising {
+    double regular = 0.4;         ///< R: short spans, 15 % of the tokens
+    double extreme = 0.4;         ///< X: long spans, or half of the tokens
+    double sequential = 0.2;      ///< S: the end of the text, a quarter on average
+    std::int64_t sentinels = 100; ///< tokens that stand for spans
+    bool operator==(const Denoising&) const = default;
+};
+enum class DenoiserMode { Regular, Extreme, Sequential };
+inline constexpr std::int64_t kDenoiserModes = 3;
+/// A setting of spans: their mean length, and the share of the tokens in them. The spans of n tokens in all are
+/// max(1, round(n / mean)).
+struct Denoiser {
+    DenoiserMode mode = DenoiserMode::Regular;
+    double mean = 3; ///< tokens; not used by Sequential, which has one span
+    double share = 0.15;
+};
+/// The settings of UL2's table 1.
+inline constexpr Denoiser kDenoisers[] = {
+    {DenoiserMode::Regular, 3, 0.15}, {DenoiserMode::Regular, 8, 0.15}, {DenoiserMode::Extreme, 3, 0.5},
+    {DenoiserMode::Extreme, 8, 0.5},  {DenoiserMode::Extreme, 64, 0.15}, {DenoiserMode::Extreme, 64, 0.5},
+    {DenoiserMode::Sequential, 0, 0.25}};
+/// The numbers of tokens and spans of an example.
+struct SpanSizes {
+    std::int64_t raw = 0;   ///< tokens of the text
+    std::int64_t noise = 0; ///< tokens in spans
+    std::int64_t spans = 0;
+};
+/// Returns the sizes for a text of `raw` tokens, at least 2. If the mode is Sequential, `noise` is the mean.
+[[nodiscard]] SpanSizes spansOf(const Denoiser& denoiser, std::int64_t raw);
+/// Returns the sizes of the longest text, of at most `most` tokens, that fits in a row of `time` tokens with the mode
+/// token, two sentinels for each span, and the end token. `time` and `most` are at least kShortestDenoised.
+[[nodiscard]] SpanSizes longestSpans(const Denoiser& denoiser, std::int64_t time, std::int64_t most);
+inline constexpr std::int64_t kShortestDenoised = 6;
+/// Returns the number of tokens that denoising adds to a vocabulary: sentinels, a token for each mode, and an end token.
+[[nodiscard]] inline std::int64_t tokensAdded(const Denoising& denoising)
+{
+    return denoising.sentinels + kDenoiserModes + 1;
+}
+
+/// How the documents of a text become the rows of a batch. A document is a file or a line of plain text, a record of
+/// JSON Lines or Parquet, a sentence of the synthetic language, or the tokens up to an end token.
+enum class DocumentRows {
+    Stream, ///< windows of all documents in sequence, which begin anywhere
+    Single, ///< the beginning of one document, padded
+    Packed, ///< several documents, apart from each other, then padding; longer documents are cut into pieces
+};
+struct Documents {
+    DocumentRows rows = DocumentRows::Stream;
+    bool lines = false;    ///< each line of plain text is a document
+    std::int64_t end = -1; ///< the token that ends a document of a token file; -1: none
+    bool operator==(const Documents&) const = default;
+};
+
 /// The source of the examples and its splits. The rest after the two fractions is for training. examplesOf()
 /// (projects/nodes/example_schema.h) gives the fields of one example.
 struct DataSource {
@@ -177,8 +232,15 @@ struct DataSource {
     double testFraction = 0.0;
     Masking masking = {};
     Augmentation augmentation = {};
+    Documents documents = {};
+    Denoising denoising = {};
     bool operator==(const DataSource&) const = default;
 };
+
+/// True if the source is text or tokens without labels, which Documents cuts into rows.
+[[nodiscard]] bool hasDocuments(const Source& source);
+/// Returns how documents become rows: those of `data`, or Stream for a source without documents.
+[[nodiscard]] DocumentRows rowsOf(const DataSource& data);
 
 /// Returns the source for a path by its file name ending: token ids (.bin), JSON Lines (.jsonl, .ndjson) or Parquet
 /// (.parquet), labelled text (.csv, .tsv), else text with bytes as tokens.

@@ -19,6 +19,7 @@ enum class Objective {
     MeanSquaredError, ///< mean over batch and outputs
     Classification,   ///< mean cross-entropy of one label per example, nats
     MaskedToken,      ///< mean cross-entropy of the hidden tokens, nats (BERT)
+    Denoising,        ///< mean cross-entropy of the tokens of hidden spans, nats (UL2)
     Count,            ///< the number of objectives, not an objective
 };
 
@@ -67,6 +68,8 @@ struct ObjectiveTraits {
     std::string_view words;
     /// The loss as a PyTorch expression of `output` and `targets` (Token) or `target` (Real).
     std::string_view pyTorch;
+    /// True if an example is a text with hidden spans, which all tokens see, and then the spans.
+    bool denoises = false;
     bool smooths = false; ///< true if it has label smoothing, which `pyTorch` then ends with
     Judge judge = {};
 };
@@ -117,6 +120,16 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .targetOf = TargetOf::Hidden,
      .words = "The mean cross-entropy of each hidden token, in nats; other targets are -100",
      .pyTorch = "F.cross_entropy(output.flatten(0, -2), targets.flatten())"},
+    {.objective = Objective::Denoising,
+     .key = "mixture_of_denoisers",
+     .title = "mixture of denoisers",
+     .predicts = "next token",
+     .target = Element::Token,
+     .meanOf = MeanOf::HiddenNats,
+     .targetOf = TargetOf::Token,
+     .words = "The mean cross-entropy of each token of hidden spans, in nats; other targets are -100",
+     .pyTorch = "F.cross_entropy(output.flatten(0, -2), targets.flatten())",
+     .denoises = true},
 };
 
 /// True if a table such as kObjectives has an entry for each objective in the order of the enumerators.

@@ -19,48 +19,48 @@ std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 }
 
 // The fields of the examples of each source. A source without an overload does not compile.
-ExampleSchema schemaOf(const TextData& source)
+ExampleSchema schemaOf(const TextData& source, DocumentRows rows)
 {
-    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser), rows);
 }
-ExampleSchema schemaOf(const JsonLinesData& source)
+ExampleSchema schemaOf(const JsonLinesData& source, DocumentRows rows)
 {
-    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser), rows);
 }
-ExampleSchema schemaOf(const MixtureData& source)
+ExampleSchema schemaOf(const MixtureData& source, DocumentRows rows)
 {
-    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser));
+    return ExampleSchema::nextToken(vocabularyOf(source.tokeniser), rows);
 }
-ExampleSchema schemaOf(const TokenFileData& source)
+ExampleSchema schemaOf(const TokenFileData& source, DocumentRows rows)
 {
-    return ExampleSchema::nextToken(source.vocabulary);
+    return ExampleSchema::nextToken(source.vocabulary, rows);
 }
-ExampleSchema schemaOf(const SyntheticLanguage& source)
+ExampleSchema schemaOf(const SyntheticLanguage& source, DocumentRows rows)
 {
-    return ExampleSchema::nextToken(source.vocabulary);
+    return ExampleSchema::nextToken(source.vocabulary, rows);
 }
-ExampleSchema schemaOf(const LinearRegression& source)
-{
-    return ExampleSchema::vectors(source.dim, source.dim);
-}
-ExampleSchema schemaOf(const LowRankRegression& source)
+ExampleSchema schemaOf(const LinearRegression& source, DocumentRows)
 {
     return ExampleSchema::vectors(source.dim, source.dim);
 }
-ExampleSchema schemaOf(const BooleanPolynomial& source)
+ExampleSchema schemaOf(const LowRankRegression& source, DocumentRows)
+{
+    return ExampleSchema::vectors(source.dim, source.dim);
+}
+ExampleSchema schemaOf(const BooleanPolynomial& source, DocumentRows)
 {
     return ExampleSchema::vectors(source.dim, 1);
 }
 
-ExampleSchema schemaOf(const LabelledTextData& source)
+ExampleSchema schemaOf(const LabelledTextData& source, DocumentRows)
 {
     return ExampleSchema::labelledText(vocabularyOf(source.tokeniser), source.classes, !source.second.empty());
 }
-ExampleSchema schemaOf(const PictureData& source)
+ExampleSchema schemaOf(const PictureData& source, DocumentRows)
 {
     return ExampleSchema::pictures(source.channels, source.height, source.width, source.classes);
 }
-ExampleSchema schemaOf(const DrawnPictures& source)
+ExampleSchema schemaOf(const DrawnPictures& source, DocumentRows)
 {
     return ExampleSchema::pictures(3, source.size, source.size, kDrawnClasses);
 }
@@ -87,10 +87,18 @@ const char* unitWord(Unit unit)
     return unit == Unit::Token ? "token" : "sample";
 }
 
-ExampleSchema ExampleSchema::nextToken(std::int64_t vocabulary)
+ExampleSchema ExampleSchema::nextToken(std::int64_t vocabulary, DocumentRows rows)
 {
     const Shape shape{{kBatch, kTime}, Element::Token};
-    return {{{"tokens", FieldRole::Input, shape, vocabulary}, {"next tokens", FieldRole::Target, shape, vocabulary}}};
+    ExampleSchema schema{
+        {{"tokens", FieldRole::Input, shape, vocabulary}, {"next tokens", FieldRole::Target, shape, vocabulary}}};
+    if (rows != DocumentRows::Stream) {
+        schema.fields.push_back({kLength, FieldRole::Layout, {{kBatch}, Element::Token}});
+    }
+    if (rows == DocumentRows::Packed) {
+        schema.fields.push_back({kPositions, FieldRole::Layout, shape});
+    }
+    return schema;
 }
 
 ExampleSchema ExampleSchema::labelledText(std::int64_t vocabulary, std::int64_t classes, bool pairs)
@@ -115,6 +123,11 @@ ExampleSchema ExampleSchema::pictures(std::int64_t channels, std::int64_t height
 ExampleSchema ExampleSchema::vectors(std::int64_t inputs, std::int64_t outputs)
 {
     return {{{"inputs", FieldRole::Input, {{kBatch, inputs}}}, {"outputs", FieldRole::Target, {{kBatch, outputs}}}}};
+}
+
+bool ExampleSchema::hasLayout() const
+{
+    return std::ranges::find(fields, FieldRole::Layout, &ExampleField::role) != fields.end();
 }
 
 bool ExampleSchema::hasTime() const
@@ -186,7 +199,7 @@ const ExampleField& ExampleSchema::first(FieldRole role) const
 
 ExampleSchema examplesOf(const DataSource& data)
 {
-    ExampleSchema schema = std::visit([](const auto& source) { return schemaOf(source); }, data.source);
+    ExampleSchema schema = std::visit([&](const auto& source) { return schemaOf(source, rowsOf(data)); }, data.source);
     const bool pictures =
         std::holds_alternative<PictureData>(data.source) || std::holds_alternative<DrawnPictures>(data.source);
     if (pictures && data.augmentation.mixup > 0) {

@@ -12,6 +12,7 @@
 namespace residua::projects {
 
 struct DataSource;
+enum class DocumentRows;
 struct TrainingPlan;
 
 /// The unit in which examples are counted.
@@ -26,6 +27,7 @@ enum class FieldRole {
     Condition, ///< feeds the graph ports of its name: a class, a time
     Mask,      ///< a condition that is 1 where the input has values and 0 where it is padded
     Mixture,   ///< a further input of the objective (kMixedLabel, kMixedShare), which no graph reads
+    Layout,    ///< where documents are in a row (kLength, kPositions); attention and positions read it, no graph does
     Label,     ///< a further target: the head's output of its name is trained on it by cross-entropy
 };
 
@@ -35,6 +37,14 @@ inline constexpr const char* kMixedLabel = "mixed label";
 inline constexpr const char* kMixedShare = "mixed share";
 /// The further label of pairs of texts: 0 if the second text follows the first, 1 if it is another one (BERT).
 inline constexpr const char* kNextSentence = "next_sentence";
+
+/// The fields of rows of documents: the number of tokens before the padding [batch], and of packed documents the number
+/// of each token in its document, from 0 [batch, time]. Padding is a document of its own.
+inline constexpr const char* kLength = "length";
+inline constexpr const char* kPositions = "positions";
+/// The number of tokens of a row that all of its tokens see [batch]. It is no field of examples: it follows from the
+/// targets of the objective, or from a prompt.
+inline constexpr const char* kPrefix = "prefix";
 
 /// An array that every example contains.
 struct ExampleField {
@@ -52,8 +62,8 @@ struct ExampleField {
 struct ExampleSchema {
     std::vector<ExampleField> fields;
 
-    /// Returns the schema of tokens whose target is the next token.
-    [[nodiscard]] static ExampleSchema nextToken(std::int64_t vocabulary);
+    /// Returns the schema of tokens whose target is the next token; of rows of documents with their layout.
+    [[nodiscard]] static ExampleSchema nextToken(std::int64_t vocabulary, DocumentRows rows = DocumentRows{});
     /// Returns the schema of padded texts with a label below `classes` and a mask; of pairs of texts also with the
     /// number of the text, 0 or 1, that each token belongs to.
     [[nodiscard]] static ExampleSchema labelledText(std::int64_t vocabulary, std::int64_t classes, bool pairs);
@@ -68,6 +78,8 @@ struct ExampleSchema {
     [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
     /// Returns the shapes of the conditions and masks by name. A graph has an input port for each one that it reads.
     [[nodiscard]] std::map<std::string, Shape> conditions() const;
+    /// True if the examples are rows of documents, some of whose tokens may be padding without a target.
+    [[nodiscard]] bool hasLayout() const;
     /// True if the input is a sequence of the training plan's length.
     [[nodiscard]] bool hasTime() const;
     /// Returns the unit of counting: tokens for sequences, else samples.

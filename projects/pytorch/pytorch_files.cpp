@@ -256,6 +256,9 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
                 ? "."
                 : ", and neither is the schedule that leaves out parts of the network in a "
                   "step: all that is here trains always.";
+    if (rowsOf(project->data) == DocumentRows::Packed) {
+        text += " Training kept the documents of a row apart; the code reads each row as one text.";
+    }
     const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
     if (std::ranges::any_of(project->stack().loops, differs)) {
         text += " The code makes the same visits in training as in evaluation, and all of them have gradients.";

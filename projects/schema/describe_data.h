@@ -455,6 +455,65 @@ struct Fields<Masking> {
     }
 };
 template <>
+struct Fields<Denoising> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"regular",
+           "regular",
+           "Weight of examples with spans of 3 or 8 tokens on average, 15 % of the text.",
+           {.range = Range::within(0, 1e9), .group = "denoising", .where = when<isUsed>}},
+          &Denoising::regular);
+        v({"extreme",
+           "extreme",
+           "Weight of examples with spans of 3 or 8 tokens and half of the text, or of 64 and 15 % or half.",
+           {.range = Range::within(0, 1e9), .where = when<isUsed>}},
+          &Denoising::extreme);
+        v({"sequential",
+           "sequential",
+           "Weight of examples that continue a text, whose end is a quarter of it on average.",
+           {.range = Range::within(0, 1e9), .where = when<isUsed>}},
+          &Denoising::sequential);
+        v({"sentinels",
+           "sentinels",
+           "Tokens that stand for the spans of an example, the last ones of the vocabulary.",
+           {.unit = "tokens", .range = Range::within(1, 100'000), .paper = "100 (T5)", .where = when<isUsed>}},
+          &Denoising::sentinels);
+    }
+};
+template <>
+struct Choices<DocumentRows> {
+    static constexpr Choice all[] = {{"stream", "stream", "windows of all text, which begin anywhere"},
+                                     {"single", "one document", "its beginning, padded"},
+                                     {"packed", "packed documents", "several, apart from each other, then padding"}};
+};
+template <>
+struct Fields<Documents> {
+    static bool isUsed(const Project& project);
+    static bool hasLines(const Project& project); ///< true if the source may be plain text
+    static bool hasEnd(const Project& project);   ///< true if the source is a token file
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"rows",
+           "rows",
+           "How documents become rows: padding is left out of the loss, and documents in one row do not see each other.",
+           {.paper = "packed (LM1B of DCA), one document (ANCRe)", .group = "documents", .where = when<isUsed>}},
+          &Documents::rows);
+        v({"lines",
+           "lines are documents",
+           "Each line of a plain text is a document; otherwise each file is one.",
+           {.where = when<hasLines>}},
+          &Documents::lines);
+        v({"end",
+           "end token",
+           "The token that ends each document of a token file, 50256 of GPT-2; -1: none.",
+           {.range = Range::within(-1, kMostVocabulary), .where = when<hasEnd>}},
+          &Documents::end);
+    }
+};
+template <>
 struct Fields<DataSource> {
     static constexpr void visit(auto&& v)
     {
@@ -474,6 +533,16 @@ struct Fields<DataSource> {
           &DataSource::masking);
         v({"augmentation", "augmentation", "Normalisation of pictures, and random changes of those for training."},
           &DataSource::augmentation);
+        v({"documents",
+           "documents",
+           "How the documents of a text become the rows of a batch.",
+           {.inFiles = InFiles::IfSet}},
+          &DataSource::documents);
+        v({"denoising",
+           "denoising",
+           "The spans that the objective mixture of denoisers hides and predicts.",
+           {.inFiles = InFiles::IfSet}},
+          &DataSource::denoising);
     }
 };
 

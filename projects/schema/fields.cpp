@@ -342,6 +342,29 @@ bool Fields<Masking>::isUsed(const Project& project)
     return traitsOf(project.network.objective).targetOf == TargetOf::Hidden;
 }
 
+bool Fields<Denoising>::isUsed(const Project& project)
+{
+    return traitsOf(project.network.objective).denoises;
+}
+
+bool Fields<Documents>::isUsed(const Project& project)
+{
+    return hasDocuments(project.data.source);
+}
+
+bool Fields<Documents>::hasLines(const Project& project)
+{
+    const Source& source = project.data.source;
+    return project.data.documents.rows != DocumentRows::Stream &&
+           (std::holds_alternative<TextData>(source) || std::holds_alternative<MixtureData>(source));
+}
+
+bool Fields<Documents>::hasEnd(const Project& project)
+{
+    return project.data.documents.rows != DocumentRows::Stream &&
+           std::holds_alternative<TokenFileData>(project.data.source);
+}
+
 std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer)
 {
     return entriesOf(project, pointer, Extent::Document);

@@ -30,7 +30,8 @@ bool drawsData(const Project& project)
             }
         },
         project.data.source);
-    return isDrawn || traitsOf(project.network.objective).targetOf == TargetOf::Hidden;
+    const ObjectiveTraits& objective = traitsOf(project.network.objective);
+    return isDrawn || objective.targetOf == TargetOf::Hidden || objective.denoises;
 }
 
 /// True if the order of batches, or the random changes of pictures, count.

@@ -74,9 +74,10 @@ Result<std::unique_ptr<engine::Dataset>> randomTokens(const BenchShape& shape)
     std::ranges::generate(tokens, [&] { return random() % static_cast<std::uint64_t>(shape.vocabulary); });
     engine::TokenSequence sequence;
     sequence.append(tokens, shape.vocabulary);
-    return engine::TokenDataset::create(std::move(sequence), engine::splitTokens(kTokens, 0.1, 0.0),
-                                        engine::idCodec(shape.vocabulary), shape.vocabulary, shape.length,
-                                        "random tokens");
+    projects::Project project;
+    project.training.sequenceLength = shape.length;
+    return engine::TokenDataset::create(engine::partOf({std::move(sequence)}, project, "random tokens"),
+                                        engine::idCodec(shape.vocabulary), shape.vocabulary, project);
 }
 
 } // namespace

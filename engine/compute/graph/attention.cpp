@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/graph/node_builder.h"
 
+#include "engine/compute/graph/row_layout.h"
 #include "engine/compute/graph/value_residual.h"
 #include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/init/weight_inputs.h"
@@ -16,7 +17,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
@@ -26,7 +26,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 namespace residua::engine {
 namespace {
@@ -69,15 +68,14 @@ private:
         }
         return split(x);
     }
+    /// Counts from the beginning of the row, also in rows of several documents: scores depend on differences alone.
     [[nodiscard]] at::Tensor position(const at::Tensor& x) const
     {
         return rotary ? engine::rotary(x, rotary->upTo(x.size(1))) : x;
     }
 };
 
-struct AttentionOptions {
-    bool causal = true;
-    std::int64_t window = 0; ///< the largest number of tokens that one attends to, including itself; 0: unlimited
+struct AttentionOptions : Sight {
     double dropout = 0;
 
     [[nodiscard]] bool bounds(std::int64_t time) const { return window > 0 && window < time; }
@@ -100,29 +98,24 @@ struct Heads {
     at::Tensor features; ///< [kvHeads, r, headDim] of the weights' kernel; undefined: softmax
 };
 
-/// Returns the mask [queries, keys] of keys that a query sees. Query i's own key is j = i + itself.
-at::Tensor seen(std::int64_t queries, std::int64_t keys, std::int64_t itself, std::int64_t window,
-                const at::TensorOptions& options)
-{
-    const at::Tensor earlier = at::ones({queries, keys}, options.dtype(at::kBool)).tril(itself);
-    return window > 0 ? earlier.triu(itself - window + 1) : earlier;
-}
-
 /// Returns the term [batch or 1, 1, queries, keys] to add to the scores: 0 for a key that the query sees. `mask` is
-/// [batch, keys], 0 for padding, or undefined. Hidden keys get a finite term, so that a query without keys has finite
-/// weights; beside a key that is seen, the weight is exactly 0.
-at::Tensor scoreTerm(const AttentionOptions& options, const at::Tensor& mask, const at::Tensor& like, std::int64_t time)
+/// [batch, keys], 0 for padding, or undefined. `rows` may be null.
+at::Tensor scoreTerm(const Sight& sight, const at::Tensor& mask, RowLayout* rows, const at::Tensor& like,
+                     std::int64_t time)
 {
+    if (rows != nullptr && !mask.defined()) {
+        return rows->term(sight, time, like.scalar_type());
+    }
     at::Tensor hidden = at::zeros({1, 1, time, time}, like.options().dtype(at::kBool));
-    if (options.causal) {
-        hidden = seen(time, time, 0, options.window, like.options()).logical_not().view({1, 1, time, time});
+    if (rows != nullptr) {
+        hidden = rows->hidden(sight, time);
+    } else if (sight.causal) {
+        hidden = seenKeys(time, time, 0, sight.window, like.options()).logical_not().view({1, 1, time, time});
     }
     if (mask.defined()) {
         hidden = hidden.logical_or(mask.eq(0).view({mask.size(0), 1, 1, time}));
     }
-    const double lowest = like.scalar_type() == at::kDouble ? std::numeric_limits<double>::lowest()
-                                                            : static_cast<double>(std::numeric_limits<float>::lowest());
-    return at::zeros(hidden.sizes(), like.options()).masked_fill(hidden, lowest / 2);
+    return scoreTermOf(hidden, like.options());
 }
 
 /// softmax(q·kᵀ/√e + term)·v; [batch, heads, time, e], with fewer heads in k and v if they are shared. `term` is
@@ -151,7 +144,7 @@ at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tens
     const std::int64_t time = q.size(2);
     const std::int64_t length = std::min(time, std::max(kLeast, window / 4));
     const std::int64_t before = window - 1; // keys before its own that the first query of a block sees
-    const at::Tensor hidden = seen(length, before + length, before, window, q.options()).logical_not();
+    const at::Tensor hidden = seenKeys(length, before + length, before, window, q.options()).logical_not();
     const at::Tensor mask =
         at::zeros(hidden.sizes(), q.options()).masked_fill(hidden, -std::numeric_limits<double>::infinity());
     std::vector<at::Tensor> blocks;
@@ -165,6 +158,24 @@ at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tens
                                                           std::nullopt, sharesHeads));
     }
     return at::cat(blocks, 2);
+}
+
+/// Returns the attention of each document alone, without computing what it would hide. `documents` are the numbers of
+/// tokens, row by row. `attend` is that of a batch of one.
+template <class Attend>
+at::Tensor attendApart(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                       const std::vector<std::int64_t>& documents, const Attend& attend)
+{
+    const auto parts = [&](const at::Tensor& x) { return x.transpose(1, 2).flatten(0, 1).split_with_sizes(documents); };
+    const auto alone = [](const at::Tensor& x) { return x.transpose(0, 1).unsqueeze(0); };
+    const std::vector<at::Tensor> queries = parts(q);
+    const std::vector<at::Tensor> keys = parts(k);
+    const std::vector<at::Tensor> values = parts(v);
+    std::vector<at::Tensor> results;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+        results.push_back(attend(alone(queries[i]), alone(keys[i]), alone(values[i])).squeeze(0).transpose(0, 1));
+    }
+    return at::cat(results).view({q.size(0), q.size(2), q.size(1), -1}).transpose(1, 2);
 }
 
 class AttentionOperator final : public Operator, public ValueUser {
@@ -317,7 +328,8 @@ private:
     [[nodiscard]] bool joins(const Inputs& in, const Pass& pass) const
     {
         return takesHostPath(m_compute.device) && m_heads.joined.defined() && !m_values && in.size() == 3 &&
-               (!pass.training() || m_options.dropout == 0) && !m_options.bounds(in[0].size(1));
+               (!pass.training() || m_options.dropout == 0) && !m_options.bounds(in[0].size(1)) &&
+               !(pass.rows && pass.rows->changes(m_options.causal));
     }
 
     /// Returns the outputs of the heads, concatenated: [batch, time, heads · headDim].
@@ -370,10 +382,16 @@ private:
         const double dropout = pass.training() ? m_options.dropout : 0.0;
         const bool sharesHeads = of.sizes.heads != of.sizes.kvHeads;
         const bool drops = dropout > 0 && takesHostPath(q.device());
-        if (drops || mask.defined()) {
-            const bool hides = m_options.causal || mask.defined();
+        RowLayout* const rows = pass.rows && pass.rows->changes(m_options.causal) ? pass.rows.get() : nullptr;
+        if (rows != nullptr && rows->isPacked() && !mask.defined() && !drops && takesHostPath(q.device())) {
+            return attendApart(q, k, v, rows->documents(), [&](const auto& query, const auto& key, const auto& value) {
+                return attendAll(query, key, value, dropout, sharesHeads);
+            });
+        }
+        if (drops || mask.defined() || rows != nullptr) {
+            const bool hides = m_options.causal || mask.defined() || rows != nullptr;
             const at::ScalarType type = drops && q.scalar_type() != at::kDouble ? at::kFloat : q.scalar_type();
-            const at::Tensor term = hides ? scoreTerm(m_options, mask, q.to(type), q.size(2)) : at::Tensor();
+            const at::Tensor term = hides ? scoreTerm(m_options, mask, rows, q.to(type), q.size(2)) : at::Tensor();
             const auto dropped = [&](const at::Tensor& weights) {
                 return pass.draws.defined() ? engine::dropout(weights, dropout, stream, pass.draws)
                                             : at::dropout(weights, dropout, true);
@@ -382,11 +400,17 @@ private:
                          : at::scaled_dot_product_attention(q, k, v, term, dropout, /*is_causal=*/false, std::nullopt,
                                                             sharesHeads);
         }
-        if (m_options.bounds(q.size(2))) {
-            return attendWithin(q, k, v, m_options.window, dropout, sharesHeads);
-        }
-        return at::scaled_dot_product_attention(q, k, v, std::nullopt, dropout, m_options.causal, std::nullopt,
-                                                sharesHeads);
+        return attendAll(q, k, v, dropout, sharesHeads);
+    }
+
+    /// Returns the attention of sequences without padding.
+    [[nodiscard]] at::Tensor attendAll(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double dropout,
+                                       bool sharesHeads) const
+    {
+        return m_options.bounds(q.size(2))
+                   ? attendWithin(q, k, v, m_options.window, dropout, sharesHeads)
+                   : at::scaled_dot_product_attention(q, k, v, std::nullopt, dropout, m_options.causal, std::nullopt,
+                                                      sharesHeads);
     }
 
     /// Runs the projections, the rotation and the attention as one function.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/graph/node_builder.h"
+#include "engine/compute/graph/row_layout.h"
 #include "engine/compute/ops/fused.h"
 #include "projects/nodes/attention_options.h"
 
@@ -23,14 +24,20 @@ OperatorResult buildTokenEmbedding(const NodeContext& node)
     return makeOperator([table](const Inputs& in, const Pass&) { return at::embedding(table, in[0]); });
 }
 
+/// Returns the rows of a table of positions that are added to the tokens of a pass.
+at::Tensor positionRows(const at::Tensor& table, std::int64_t time, const Pass& pass)
+{
+    return pass.rows ? pass.rows->rowsOf(table, time) : table.narrow(0, 0, time);
+}
+
 OperatorResult buildPositionEmbedding(const NodeContext& node)
 {
     const at::Tensor table = node.parameter("weight", {paramInt(node.params, "length"), node.features()}, Role::Table);
-    return makeOperator([table](const Inputs& in, const Pass&) {
+    return makeOperator([table](const Inputs& in, const Pass& pass) {
         const std::int64_t time = in[0].size(1);
         TORCH_CHECK(time <= table.size(0), "a sequence of ", time, " tokens is longer than the ", table.size(0),
                     " positions of the embedding");
-        return in[0] + table.narrow(0, 0, time);
+        return in[0] + positionRows(table, time, pass);
     });
 }
 
@@ -83,14 +90,14 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
     const std::int64_t columns = paramInt(node.params, projects::kColumnsParam);
     const double base = projects::paramDouble(node.params, "base");
     const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
-    return makeOperator([table, base, columns](const Inputs& in, const Pass&) {
+    return makeOperator([table, base, columns](const Inputs& in, const Pass& pass) {
         const std::int64_t time = in[0].size(1);
         if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
             const std::int64_t features = in[0].size(2);
             *table = (columns > 0 ? gridSinusoids(time, features, base, columns) : sinusoids(time, features, base))
                          .to(in[0].options());
         }
-        return in[0] + table->narrow(0, 0, time);
+        return in[0] + positionRows(*table, time, pass);
     });
 }
 

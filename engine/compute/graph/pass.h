@@ -21,6 +21,7 @@
 namespace residua::engine {
 
 class LayerMagnitudes;
+class RowLayout;
 class StackBorders;
 class WeightInputs;
 
@@ -111,6 +112,8 @@ struct Pass {
     at::Tensor draws;
     /// Further inputs of graphs and objectives, by name: the batch's conditions and masks, another network's output.
     std::map<std::string, at::Tensor> inputs;
+    /// The documents and prefixes in the batch's rows; null if there are none.
+    std::shared_ptr<RowLayout> rows;
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
 
@@ -132,7 +135,7 @@ struct Pass {
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode, step, {}, random, draws, inputs, magnitudes, nullptr, nullptr, lossGradient, weightInputs};
+        return {mode, step, {}, random, draws, inputs, rows, magnitudes, nullptr, nullptr, lossGradient, weightInputs};
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/network/network.h"
 
+#include "engine/compute/graph/row_layout.h"
 #include "engine/compute/network/objectives.h"
 #include "engine/compute/network/tower.h"
 #include "engine/compute/runtime/device.h"
@@ -404,7 +405,7 @@ private:
         const at::Tensor& output = outputs.front();
         for (const ObjectiveQuantity& quantity : objective.further) {
             if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
-                quantities.means.push_back({quantity.name, mean, countOf(objective, batch)});
+                quantities.means.push_back({quantity.name, mean, countOf(objective, batch, pass)});
             }
         }
         if (objective.confusion != nullptr) {
@@ -419,9 +420,10 @@ private:
     }
 
     /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
-    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch)
+    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch,
+                                            const Pass& pass)
     {
-        return objective.count == nullptr ? at::Tensor() : objective.count(batch.target);
+        return objective.count == nullptr ? at::Tensor() : objective.count(batch.target, pass);
     }
 
     /// Returns the objective of the output, then the cross-entropy of each further label. The pass has the labels.
@@ -432,7 +434,7 @@ private:
         std::vector<BatchMean> terms;
         terms.push_back({name,
                          tower.objective().loss(std::move(outputs.front()), batch.target, tower.smoothing(), pass),
-                         countOf(tower.objective(), batch)});
+                         countOf(tower.objective(), batch, pass)});
         for (std::size_t i = 1; i < outputs.size(); ++i) {
             terms.push_back({name, objectiveEntryOf(projects::Objective::Classification)
                                        .loss(std::move(outputs[i]), pass.inputs.at(tower.outputPorts()[i]), 0, pass)});
@@ -455,6 +457,12 @@ private:
     {
         Pass inside = pass;
         inside.inputs.insert(batch.conditions.begin(), batch.conditions.end());
+        if (projects::traitsOf(m_first->objective().objective).denoises && batch.target.defined()) {
+            inside.inputs.emplace(projects::kPrefix, prefixBefore(batch.target));
+        }
+        if (std::shared_ptr<RowLayout> rows = RowLayout::of(inside.inputs)) {
+            inside.rows = std::move(rows);
+        }
         inside.draws = batch.draws.defined() ? batch.draws : pass.draws;
         if (pass.layers.empty()) {
             inside.layers = layersOf(pass);

@@ -39,14 +39,38 @@ at::Tensor errorOf(at::Tensor output, const at::Tensor& target)
     return output - target.to(output.scalar_type());
 }
 
+/// Returns the number of targets that are not left out.
+at::Tensor targetCount(const at::Tensor& target, const Pass&)
+{
+    return at::ne(target, projects::kIgnoredTarget).sum();
+}
+
+/// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.
+at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, const Pass& pass)
+{
+    const at::Tensor logits = atLeastSingle(output);
+    const at::Tensor sum =
+        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+                               at::Reduction::Sum, projects::kIgnoredTarget);
+    return sum / targetCount(target, pass).clamp_min(1);
+}
+
 at::Tensor nextToken(at::Tensor output, const at::Tensor& target, double, const Pass& pass)
 {
+    if (pass.rows) { // padding has no target
+        return maskedToken(std::move(output), target, 0, pass);
+    }
     if (!takesHostPath(output.device())) {
         const std::int64_t rows = tokenLossRows(output);
         return tokenLoss(std::move(output), target, rows, pass.lossGradient);
     }
     const at::Tensor logits = atLeastSingle(output);
     return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));
+}
+
+at::Tensor rowCount(const at::Tensor& target, const Pass& pass)
+{
+    return pass.rows ? targetCount(target, pass) : at::Tensor();
 }
 
 at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, double, const Pass&)
@@ -79,21 +103,6 @@ at::Tensor classification(at::Tensor output, const at::Tensor& target, double sm
     return (own + share * (lossOf(mixed->second, at::Reduction::None) - own)).mean();
 }
 
-at::Tensor hiddenCount(const at::Tensor& target)
-{
-    return at::ne(target, projects::kIgnoredTarget).sum();
-}
-
-/// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.
-at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, const Pass&)
-{
-    const at::Tensor logits = atLeastSingle(output);
-    const at::Tensor sum =
-        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
-                               at::Reduction::Sum, projects::kIgnoredTarget);
-    return sum / hiddenCount(target).clamp_min(1);
-}
-
 at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
 {
     return at::eq(at::argmax(output, -1), target).mean(at::kDouble);
@@ -121,21 +130,22 @@ at::Tensor confusion(const at::Tensor& output, const at::Tensor& target)
     return at::zeros({classes * classes}, ones.options()).scatter_add_(0, cells, ones).view({classes, classes});
 }
 
-at::Tensor accuracyOfHidden(const at::Tensor& output, const at::Tensor& target)
+/// Returns the share of the targets that are not left out.
+at::Tensor accuracyOfTokens(const at::Tensor& output, const at::Tensor& target)
 {
-    return at::eq(at::argmax(output, -1), target).sum().to(at::kDouble) / hiddenCount(target).clamp_min(1);
+    return at::eq(at::argmax(output, -1), target).sum().to(at::kDouble) / targetCount(target, {}).clamp_min(1);
 }
 
-constexpr ObjectiveQuantity kOfTokens[] = {{"accuracy", accuracy}};
+constexpr ObjectiveQuantity kOfTokens[] = {{"accuracy", accuracyOfTokens}};
 constexpr ObjectiveQuantity kOfLabels[] = {{"accuracy", accuracy}, {"top5", topFive}};
-constexpr ObjectiveQuantity kOfHidden[] = {{"accuracy", accuracyOfHidden}};
 
 constexpr ObjectiveEntry kTable[] = {
-    {Objective::NextToken, nextToken, kOfTokens},
+    {Objective::NextToken, nextToken, kOfTokens, rowCount},
     {Objective::HalfSquaredError, halfSquaredError},
     {Objective::MeanSquaredError, meanSquaredError},
     {Objective::Classification, classification, kOfLabels, nullptr, confusion},
-    {Objective::MaskedToken, maskedToken, kOfHidden, hiddenCount},
+    {Objective::MaskedToken, maskedToken, kOfTokens, targetCount},
+    {Objective::Denoising, maskedToken, kOfTokens, targetCount},
 };
 static_assert(projects::hasEachObjective(kTable));
 

@@ -29,8 +29,8 @@ struct ObjectiveEntry {
     at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass) = nullptr;
     std::span<const ObjectiveQuantity> further = {};
     /// Returns the number of targets that the loss and the further quantities are means over, a scalar on the device.
-    /// Null: every unit of the batch.
-    at::Tensor (*count)(const at::Tensor& target) = nullptr;
+    /// Null, or an undefined result: every unit of the batch.
+    at::Tensor (*count)(const at::Tensor& target, const Pass& pass) = nullptr;
     /// Returns BatchQuantities::confusion, [classes, classes]; undefined if the classes are more than
     /// matrix::kMostConfusedClasses. Null if the target is not a label.
     at::Tensor (*confusion)(const at::Tensor& output, const at::Tensor& target) = nullptr;

@@ -157,8 +157,9 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
       m_ring(m_parts.device, kMostWaiting)
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
-    const projects::TargetOf target = projects::traitsOf(m_parts.project.network.objective).targetOf;
-    m_readsAhead = drawsByExample() && target == projects::TargetOf::Hidden;
+    const projects::ObjectiveTraits& objective = projects::traitsOf(m_parts.project.network.objective);
+    const bool leavesOut = objective.targetOf == projects::TargetOf::Hidden || objective.denoises;
+    m_readsAhead = drawsByExample() && (leavesOut || m_schema.hasLayout());
     m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
     m_lossGradient.value = 1 / static_cast<double>(plan.accumulate);
     m_lossGradient.tensor =

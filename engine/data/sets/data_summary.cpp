@@ -46,7 +46,9 @@ std::vector<std::int64_t> tokensOf(const Batch& batch, const projects::ExampleSc
 {
     std::vector<std::int64_t> tokens = batch.values<std::int64_t>(0);
     for (std::size_t i = 0; i < batch.fields.size(); ++i) {
-        if (examples.fields[i].role == projects::FieldRole::Mask) {
+        if (examples.fields[i].name == projects::kLength) {
+            tokens.resize(static_cast<std::size_t>(batch.values<std::int64_t>(i).front()));
+        } else if (examples.fields[i].role == projects::FieldRole::Mask) {
             const auto count = [](const auto& mask) { return std::ranges::count(mask, 1); };
             tokens.resize(static_cast<std::size_t>(std::visit(count, batch.fields[i])));
         }

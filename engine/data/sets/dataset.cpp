@@ -3,6 +3,7 @@
 
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/sets/boolean_polynomial.h"
+#include "engine/data/sets/denoising_dataset.h"
 #include "engine/data/sets/labelled_dataset.h"
 #include "engine/data/sets/masked_dataset.h"
 #include "engine/data/sets/mixture_order.h"
@@ -41,10 +42,8 @@ struct Opener {
     /// A relative path starts at the project's directory; an absolute path is unchanged.
     [[nodiscard]] std::filesystem::path resolved(const std::string& path) const { return directory / path; }
 
-    [[nodiscard]] SplitRanges split(std::int64_t tokens) const
-    {
-        return splitTokens(tokens, project.data.validationFraction, project.data.testFraction);
-    }
+    /// True if rows are made of documents.
+    [[nodiscard]] bool hasRows() const { return projects::rowsOf(project.data) != projects::DocumentRows::Stream; }
 
     /// Returns notes for the user about the reading of text.
     [[nodiscard]] std::vector<std::string> notesOn(const std::filesystem::path& path, DataKind kind,
@@ -58,18 +57,24 @@ struct Opener {
     [[nodiscard]] Opened openText(Result<std::vector<Document>> documents, const projects::Tokeniser& tokeniser,
                                   const std::string& place, std::vector<std::string> notes) const
     {
+        if (documents && hasRows() && project.data.documents.lines &&
+            std::holds_alternative<projects::TextData>(project.data.source)) {
+            documents = linesOf(*documents, watch);
+        }
         if (!documents) {
             return documents.error();
         }
+        DocumentTokens read;
         auto codec = codecFor(*documents, tokeniser, directory, place, watch);
-        auto tokens = codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch)
+        auto tokens = codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch,
+                                       hasRows() ? &read.ends : nullptr)
                             : Result<TokenSequence>(codec.error());
         if (!tokens) {
             return tokens.error();
         }
-        const SplitRanges ranges = split(tokens->size());
-        return TokenDataset::create(*std::move(tokens), ranges, *std::move(codec), tokeniser.vocabulary,
-                                    project.training.sequenceLength, place, std::move(notes));
+        read.tokens = *std::move(tokens);
+        return TokenDataset::create(partOf(std::move(read), project, place), *std::move(codec), tokeniser.vocabulary,
+                                    project, std::move(notes));
     }
 
     /// Refuses a folder of texts that are parts of a data set, such as train and test.
@@ -126,6 +131,20 @@ struct Opener {
         return training && heldOut ? refuseShared(*training, *heldOut) : Status(Done{});
     }
 
+    /// Returns the tokens as documents that end with the token `end`, if rows are made of documents.
+    [[nodiscard]] Result<DocumentTokens> ended(TokenSequence tokens, std::int64_t end) const
+    {
+        DocumentTokens documents{std::move(tokens)};
+        if (hasRows()) {
+            auto ends = endsAfter(documents.tokens, end, watch);
+            if (!ends) {
+                return ends.error();
+            }
+            documents.ends = *std::move(ends);
+        }
+        return documents;
+    }
+
     Opened operator()(const projects::TokenFileData& source) const
     {
         const auto path = resolved(source.path);
@@ -140,25 +159,45 @@ struct Opener {
             return status.error();
         }
         std::ranges::move(lookAt(path, DataKind::Tokens, reading.version).notes, std::back_inserter(files.notes));
-        SplitRanges ranges = split(files.tokens.size());
+        const std::int64_t before = files.tokens.size();
         if (!source.validationPath.empty()) {
-            const std::int64_t before = files.tokens.size();
-            ranges = splitTokens(before, 0.0, project.data.testFraction);
             if (auto status = append(files, resolved(source.validationPath)); !status) {
                 return status.error();
             }
-            ranges[static_cast<std::size_t>(Split::Validation)] = {before, files.tokens.size() - before};
         }
-        return TokenDataset::create(std::move(files.tokens), ranges, idCodec(source.vocabulary), source.vocabulary,
-                                    project.training.sequenceLength, path.string(), std::move(files.notes));
+        Result<DocumentTokens> documents = ended(std::move(files.tokens), project.data.documents.end);
+        if (!documents) {
+            return documents.error();
+        }
+        TokenPart part;
+        if (source.validationPath.empty()) {
+            part = partOf(*std::move(documents), project, path.string());
+        } else { // the held-out files begin a document of their own
+            std::vector<std::int64_t>& ends = documents->ends;
+            const auto first = std::ranges::lower_bound(ends, before);
+            const auto training = std::ssize(ends) == 0 ? 0 : first - ends.begin() + 1;
+            if (first != ends.end() && *first != before) {
+                ends.insert(first, before);
+            }
+            part = {std::move(documents->tokens),
+                    hasRows() ? splitDocuments(std::span(ends).first(static_cast<std::size_t>(training)), 0,
+                                               project.data.testFraction)
+                              : splitTokens(before, 0, project.data.testFraction),
+                    path.string()};
+            part.ranges[static_cast<std::size_t>(Split::Validation)] = {before, part.tokens.size() - before};
+            planRows(part, ends, project);
+        }
+        return TokenDataset::create(std::move(part), idCodec(source.vocabulary), source.vocabulary, project,
+                                    std::move(files.notes));
     }
 
     Opened operator()(const projects::SyntheticLanguage& source) const
     {
-        // If the objective hides tokens, the last token is the mask.
+        // If the objective hides tokens, the last token is the mask; a mixture of denoisers adds its tokens.
         const bool hides = projects::traitsOf(project.network.objective).targetOf == projects::TargetOf::Hidden;
         projects::SyntheticLanguage spoken = source;
-        spoken.vocabulary -= hides ? 1 : 0;
+        const bool denoises = projects::traitsOf(project.network.objective).denoises;
+        spoken.vocabulary -= hides ? 1 : denoises ? projects::tokensAdded(project.data.denoising) : 0;
         const NestedAgreement language(spoken);
         std::vector<std::string> words = language.words();
         if (hides) {
@@ -166,9 +205,12 @@ struct Opener {
         }
         TokenSequence tokens;
         tokens.append(language.generate(project.seeds.data, source.tokens), source.vocabulary);
-        const SplitRanges ranges = split(tokens.size());
-        return TokenDataset::create(std::move(tokens), ranges, wordCodec(std::move(words)), source.vocabulary,
-                                    project.training.sequenceLength, kSyntheticLanguage);
+        Result<DocumentTokens> documents = ended(std::move(tokens), NestedAgreement::kFullStop);
+        if (!documents) {
+            return documents.error();
+        }
+        return TokenDataset::create(partOf(*std::move(documents), project, kSyntheticLanguage),
+                                    wordCodec(std::move(words)), source.vocabulary, project);
     }
 
     Opened operator()(const projects::LabelledTextData& source) const
@@ -279,7 +321,9 @@ std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& pro
             } else if (const Status status = projects::checkData(project); !status) {
                 return Result<DataOutline>(status.error());
             } else if constexpr (language) {
-                return outlineOf(source, project);
+                return projects::rowsOf(project.data) == projects::DocumentRows::Stream
+                           ? std::optional(outlineOf(source, project))
+                           : std::nullopt;
             } else {
                 return Result<DataOutline>(outlineOf(source, project.data));
             }
@@ -301,6 +345,9 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
     const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
     const bool hides =
         objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
+    if (objective.denoises && projects::fits(objective, (*dataset)->schema())) {
+        return DenoisingDataset::create(*std::move(dataset), project.data.denoising, project.seeds.data);
+    }
     return hides ? MaskedDataset::create(*std::move(dataset), project.data.masking, project.seeds.data)
                  : std::move(dataset);
 }

@@ -35,7 +35,8 @@ struct DataOutline {
 struct DataPartOutline {
     std::string name; ///< its path in the project
     double share = 0;
-    std::array<std::int64_t, kSplits> sizes{};     ///< tokens by split
+    std::array<std::int64_t, kSplits> sizes{};     ///< tokens by split; of rows of documents with their padding
+    std::array<std::int64_t, kSplits> windows{};   ///< adjacent windows, or rows of documents, by split
     std::array<std::int64_t, kSplits> evaluated{}; ///< the input tokens that fillSequential uses, by split
 };
 
@@ -91,7 +92,7 @@ public:
                                                                const Reading& reading = {});
 
     /// Returns the outline that open() would give for generated data, computed from the parameters alone, with the same
-    /// errors; nullopt for files.
+    /// errors; nullopt for files, and for rows of documents.
     [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
     [[nodiscard]] virtual projects::ExampleSchema schema() const = 0;

@@ -73,29 +73,63 @@ private:
         return all.size() > kShownNumbers ? text + " …" : text;
     }
 
-    /// Returns the text without its padding. Tokens that are to be predicted in place are marked.
-    [[nodiscard]] std::string textOf(std::int64_t row, bool perToken) const
+    /// Returns the number of tokens of a row before its padding.
+    [[nodiscard]] std::size_t lengthOf(std::int64_t row) const
     {
-        std::span<const std::int64_t> tokens = of<std::int64_t>(0, row);
-        const bool masked = perToken && std::ranges::count(of<std::int64_t>(1, row), projects::kIgnoredTarget) > 0;
         for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            if (m_schema.fields[i].name == projects::kLength) {
+                return static_cast<std::size_t>(of<std::int64_t>(i, row).front());
+            }
             if (m_schema.fields[i].role == projects::FieldRole::Mask) { // padding follows the tokens
                 const auto isToken = [](auto value) { return value == 1; };
-                tokens = std::visit(
+                return std::visit(
                     [&]<class Value>(const std::vector<Value>&) {
-                        return tokens.first(
-                            static_cast<std::size_t>(std::ranges::count_if(of<Value>(i, row), isToken)));
+                        return static_cast<std::size_t>(std::ranges::count_if(of<Value>(i, row), isToken));
                     },
                     m_batch.fields[i]);
             }
         }
-        if (!masked) {
+        return of<std::int64_t>(0, row).size();
+    }
+
+    /// Returns the text without its padding. Tokens that are to be predicted in place are marked, and so are the
+    /// borders of documents.
+    [[nodiscard]] std::string textOf(std::int64_t row, bool perToken) const
+    {
+        const std::size_t length = lengthOf(row);
+        const auto field =
+            std::ranges::find(m_schema.fields, std::string(projects::kPositions), &projects::ExampleField::name);
+        if (field == m_schema.fields.end()) {
+            return textOf(row, perToken, 0, length);
+        }
+        const auto positions = of<std::int64_t>(static_cast<std::size_t>(field - m_schema.fields.begin()), row);
+        std::string text;
+        for (std::size_t begin = 0; begin < length;) {
+            std::size_t end = begin + 1;
+            while (end < length && positions[end] != 0) {
+                ++end;
+            }
+            text += (begin > 0 ? " ‖ " : "") + textOf(row, perToken, begin, end);
+            begin = end;
+        }
+        return text;
+    }
+
+    /// Returns the text of tokens `begin` to `end` of a row.
+    [[nodiscard]] std::string textOf(std::int64_t row, bool perToken, std::size_t begin, std::size_t end) const
+    {
+        const std::span<const std::int64_t> tokens = of<std::int64_t>(0, row).subspan(begin, end - begin);
+        const auto hides = [&] {
+            const auto targets = of<std::int64_t>(1, row).subspan(begin, end - begin);
+            return std::ranges::count(targets, projects::kIgnoredTarget) > 0;
+        };
+        if (!perToken || !hides()) {
             return m_dataset.decode({tokens.begin(), tokens.end()});
         }
         std::string text;
         std::vector<std::int64_t> between;
         for (std::size_t i = 0; i < tokens.size(); ++i) {
-            const std::int64_t hidden = of<std::int64_t>(1, row)[i];
+            const std::int64_t hidden = of<std::int64_t>(1, row)[begin + i];
             if (hidden == projects::kIgnoredTarget) {
                 between.push_back(tokens[i]);
                 continue;

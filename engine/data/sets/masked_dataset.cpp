@@ -170,17 +170,20 @@ void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int6
     const auto time = static_cast<std::size_t>(batch.time);
     std::vector<std::int64_t>& all = batch.values<std::int64_t>(0);
     std::vector<std::int64_t>& targets = batch.values<std::int64_t>(1);
+    const bool padded = m_windows->schema().hasLayout();
     std::ranges::fill(targets, projects::kIgnoredTarget);
-    const auto wanted = std::max<std::int64_t>(1, std::llround(static_cast<double>(time) * m_masking.share));
-    const std::int64_t most = m_masking.most > 0 ? std::min(wanted, m_masking.most) : wanted;
     const std::uint64_t stream = streamOf(Stream::Masking, static_cast<std::uint64_t>(split));
     for (std::int64_t row = 0; row < batch.batch; ++row) {
         RandomStream random(drawBits(static_cast<std::uint64_t>(seed), stream, static_cast<std::uint64_t>(first + row)),
                             0);
         const auto tokens = std::span(all).subspan(static_cast<std::size_t>(row) * time, time);
         const auto hidden = std::span(targets).subspan(static_cast<std::size_t>(row) * time, time);
+        const std::size_t length =
+            padded ? static_cast<std::size_t>(batch.values<std::int64_t>(2)[static_cast<std::size_t>(row)]) : time;
+        const auto wanted = std::max<std::int64_t>(1, std::llround(static_cast<double>(length) * m_masking.share));
+        const std::int64_t most = m_masking.most > 0 ? std::min(wanted, m_masking.most) : wanted;
         std::vector<std::vector<std::size_t>> words; // the positions of each word, or of each token
-        for (std::size_t at = 0; at < time; ++at) {
+        for (std::size_t at = 0; at < length; ++at) {
             const auto token = static_cast<std::size_t>(tokens[at]);
             if (m_kept[token]) {
                 continue;

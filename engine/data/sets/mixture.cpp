@@ -74,10 +74,11 @@ public:
             if (!tokens) {
                 return tokens.error();
             }
-            const projects::DataSource& data = m_project.data;
-            const SplitRanges ranges = splitTokens(tokens->size(), data.validationFraction, data.testFraction);
             const std::string& path = m_mixture.parts[i].path;
-            parts.push_back({*std::move(tokens), ranges, placeOf(i) + (m_directory / path).string(), path, shares[i]});
+            TokenPart part = partOf(*std::move(tokens), m_project, placeOf(i) + (m_directory / path).string());
+            part.name = path;
+            part.share = shares[i];
+            parts.push_back(std::move(part));
         }
         return parts;
     }
@@ -110,10 +111,15 @@ private:
     {
         const projects::MixturePart& part = m_mixture.parts[index];
         auto documents = readTexts(m_directory / part.path, part.field, watch, m_memory, m_reading);
+        const projects::Documents& rules = m_project.data.documents;
+        const bool plain = kindAt(m_directory / part.path, m_reading) == DataKind::Text;
+        if (documents && plain && rules.lines && rules.rows != projects::DocumentRows::Stream) {
+            documents = linesOf(*documents, watch);
+        }
         return documents ? std::move(documents) : Result<Documents>(ofPart(index, documents.error()));
     }
 
-    [[nodiscard]] Result<TokenSequence> tokensOf(std::size_t index, const TextCodec& codec)
+    [[nodiscard]] Result<DocumentTokens> tokensOf(std::size_t index, const TextCodec& codec)
     {
         const PreparationWatch watch = watchOf(index);
         const auto documents = m_read.empty() ? read(index, watch) : Result<Documents>(std::move(m_read[index]));
@@ -121,8 +127,15 @@ private:
             return documents.error();
         }
         const std::string path = (m_directory / m_mixture.parts[index].path).string();
-        auto tokens = engine::tokensOf(*documents, codec, m_mixture.tokeniser, m_directory, path, watch);
-        return tokens ? std::move(tokens) : Result<TokenSequence>(ofPart(index, tokens.error()));
+        const bool rows = m_project.data.documents.rows != projects::DocumentRows::Stream;
+        DocumentTokens result;
+        auto tokens = engine::tokensOf(*documents, codec, m_mixture.tokeniser, m_directory, path, watch,
+                                       rows ? &result.ends : nullptr);
+        if (!tokens) {
+            return ofPart(index, tokens.error());
+        }
+        result.tokens = *std::move(tokens);
+        return result;
     }
 
     const projects::MixtureData& m_mixture;
@@ -143,7 +156,7 @@ void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int6
     std::int64_t taken = 0;
     std::string scarcest;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::int64_t windows = windowsIn(parts[i].sizes[at], length);
+        const std::int64_t windows = parts[i].windows[at];
         all += windows;
         taken += parts[i].evaluated[at] / length;
         if (parts[i].evaluated[at] == windows * length && scarcest.empty()) {
@@ -205,13 +218,14 @@ Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixtur
         return parts.error();
     }
     const std::int64_t length = project.training.sequenceLength;
-    std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
+    std::vector<std::string> notes =
+        notesOf(outlinesOf(*parts, projects::rowsOf(project.data), length), project.training);
     for (const projects::MixturePart& part : mixture.parts) {
         const fs::path path = projectDirectory / part.path;
         std::ranges::move(lookAt(path, kindAt(path, reading), reading).notes, std::back_inserter(notes));
     }
     std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
-    return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,
+    return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, project,
                                 std::move(notes));
 }
 

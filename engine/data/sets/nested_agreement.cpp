@@ -14,7 +14,7 @@ constexpr std::int64_t kTurns = 6;
 constexpr std::int64_t kPoints = 3;
 constexpr std::int64_t kTokensPerKind = kTurns + kPoints;
 constexpr std::int64_t kMostKinds = 4;
-constexpr std::int64_t kFirstOpener = 1; // 0 is the full stop
+constexpr std::int64_t kFirstOpener = 1; // kFullStop is 0
 
 // The permutations of three points in lexicographic order. They do not all commute.
 constexpr std::array<std::array<int, kPoints>, kTurns> kPermutations{

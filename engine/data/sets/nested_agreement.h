@@ -28,6 +28,9 @@ namespace residua::engine {
 /// about the same share of the text, for any number of levels.
 class NestedAgreement {
 public:
+    /// The token that ends a sentence.
+    static constexpr std::int64_t kFullStop = 0;
+
     /// Precondition: checkData() has found no error. The smallest vocabulary has one kind of bracket and one word.
     explicit NestedAgreement(const projects::SyntheticLanguage& source);
 

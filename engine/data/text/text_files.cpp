@@ -389,6 +389,33 @@ Status checkFirstRecords(const fs::path& path, const std::string& field)
     return fault ? Status(*fault) : Status(Done{});
 }
 
+Result<std::vector<Document>> linesOf(const std::vector<Document>& documents, const PreparationWatch& watch)
+{
+    std::vector<Document> lines;
+    for (const Document& document : documents) {
+        std::uint64_t begin = document.begin;
+        std::uint64_t done = document.begin;
+        const Status read = forEachPart(document, watch, [&](std::string_view part) -> Status {
+            for (std::size_t at = part.find('\n'); at != std::string_view::npos; at = part.find('\n', at + 1)) {
+                const std::uint64_t next = done + at + 1;
+                if (next - begin > 1) {
+                    lines.push_back({document.source, begin, next - begin});
+                }
+                begin = next;
+            }
+            done += part.size();
+            return Done{};
+        });
+        if (!read) {
+            return read.error();
+        }
+        if (begin < done) {
+            lines.push_back({document.source, begin, done - begin});
+        }
+    }
+    return lines;
+}
+
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,
                                         const TextMemory& memory, ReadingVersion reading)
 {

@@ -38,6 +38,9 @@ using Document = ByteRange;
                                                       const PreparationWatch& watch = {},
                                                       const TextMemory& memory = TextMemory(),
                                                       ReadingVersion reading = kNewestReading);
+/// Returns each line that is not empty as a document, with its newline.
+[[nodiscard]] Result<std::vector<Document>> linesOf(const std::vector<Document>& documents,
+                                                    const PreparationWatch& watch);
 /// Checks the lines in the first MiB of the first file of JSON Lines at a path, with the errors of readRecords(). Ok
 /// for Parquet.
 [[nodiscard]] Status checkFirstRecords(const std::filesystem::path& path, const std::string& field);

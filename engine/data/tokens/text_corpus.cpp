@@ -4,6 +4,8 @@
 #include "engine/data/tokens/token_cache.h"
 #include "projects/base/utf8.h"
 
+#include <numeric>
+
 namespace residua::engine {
 namespace {
 
@@ -85,20 +87,54 @@ Result<std::vector<Document>> unended(const std::vector<Document>& documents)
 
 Result<TokenSequence> encoded(const std::vector<Document>& documents, const TextCodec& codec,
                               const projects::Tokeniser& tokeniser, const std::string& place,
-                              const PreparationWatch& watch)
+                              const PreparationWatch& watch, std::vector<std::int64_t>* ends)
 {
     const DocumentMarks marks = codec.marks();
     const bool pieces = tokeniser.kind == projects::TokeniserKind::SentencePiece || !marks.behind.empty();
     const auto texts = pieces ? unended(documents) : Result<std::vector<Document>>(documents);
     const auto parts = texts ? partsOf(*texts, codec, watch) : Result<std::vector<TextPart>>(texts.error());
-    return parts ? encodeParts(*parts, codec, marks, place, watch) : Result<TokenSequence>(parts.error());
+    return parts ? encodeParts(*parts, codec, marks, place, watch, ends) : Result<TokenSequence>(parts.error());
+}
+
+/// Reads the ends of documents from the file of their lengths. Returns false if it does not exist or does not fit.
+bool readEnds(const fs::path& file, std::size_t documents, std::int64_t tokens, const PreparationWatch& watch,
+              std::vector<std::int64_t>& ends)
+{
+    const auto lengths = keptTokens(file, watch);
+    if (!lengths || lengths->size() != static_cast<std::int64_t>(documents)) {
+        return false;
+    }
+    ends.resize(documents);
+    if (!lengths->read(0, ends)) {
+        return false;
+    }
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    return !ends.empty() && ends.back() == tokens;
+}
+
+/// Writes the lengths of documents as if they were tokens. Returns false if one has 2³² tokens or more.
+bool keepEnds(const UserCache& cache, const std::string& name, const std::vector<std::int64_t>& ends)
+{
+    constexpr std::int64_t kMost = std::int64_t{1} << 32;
+    std::vector<std::uint32_t> lengths;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const std::int64_t length = ends[i] - (i > 0 ? ends[i - 1] : 0);
+        if (length >= kMost) {
+            return false;
+        }
+        lengths.push_back(static_cast<std::uint32_t>(length));
+    }
+    TokenSequence sequence;
+    sequence.append(lengths, kMost);
+    return static_cast<bool>(keepTokens(cache, name, sequence, kMost));
 }
 
 /// Tokenises the documents, or reads the tokens of large texts from the cache. Errors of the cache are ignored, because
 /// the tokens are the same.
 Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, const TextCodec& codec,
                                     const projects::Tokeniser& tokeniser, const fs::path& model,
-                                    const std::string& place, const PreparationWatch& watch)
+                                    const std::string& place, const PreparationWatch& watch,
+                                    std::vector<std::int64_t>* ends)
 {
     constexpr std::uint64_t kWorthKeeping = std::uint64_t{4} << 20;
     const UserCache cache = userTokenCache();
@@ -107,17 +143,24 @@ Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, cons
         bytes += document.size;
     }
     if (!projects::hasModel(tokeniser.kind) || cache.folder.empty() || bytes < kWorthKeeping) {
-        return encoded(documents, codec, tokeniser, place, watch);
+        return encoded(documents, codec, tokeniser, place, watch, ends);
     }
     const auto name = tokenFileName(documents, tokeniser.kind, model, codec.marks(), watch);
     if (!name) {
         return name.error();
     }
+    const std::string ofEnds = "lengths-" + *name;
     if (auto kept = keptTokens(cache.folder / *name, watch)) {
-        return *std::move(kept);
+        if (ends == nullptr || readEnds(cache.folder / ofEnds, documents.size(), kept->size(), watch, *ends)) {
+            return *std::move(kept);
+        }
+        ends->clear();
     }
-    auto tokens = encoded(documents, codec, tokeniser, place, watch);
+    auto tokens = encoded(documents, codec, tokeniser, place, watch, ends);
     if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
+        if (ends != nullptr) {
+            (void)keepEnds(cache, ofEnds, *ends);
+        }
         if (auto kept = keptTokens(cache.folder / *name, watch)) {
             return *std::move(kept); // from here on the tokens are in the file only
         }
@@ -145,16 +188,20 @@ Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documen
 
 Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
                                const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
-                               const std::string& place, const PreparationWatch& watch)
+                               const std::string& place, const PreparationWatch& watch,
+                               std::vector<std::int64_t>* ends)
 {
     if (tokeniser.kind == projects::TokeniserKind::Bytes) {
         TokenSequence tokens;
         for (const Document& document : documents) {
             tokens.append(document, TokenSize::One);
+            if (ends != nullptr) {
+                ends->push_back(tokens.size());
+            }
         }
         return tokens;
     }
-    return encodedOrKept(documents, codec, tokeniser, projectDirectory / tokeniser.model, place, watch);
+    return encodedOrKept(documents, codec, tokeniser, projectDirectory / tokeniser.model, place, watch, ends);
 }
 
 } // namespace residua::engine

@@ -26,11 +26,13 @@ namespace residua::engine {
 /// Returns the tokens of these texts, encoded by the codec of `tokeniser`. Byte tokens stay where they are; others are
 /// computed once, on all cores. If the tokeniser has an end mark (and always with SentencePiece), it replaces a
 /// document's final newline; its beginning marks precede each document. Documents beyond 1 MiB are encoded in the parts
-/// from partsOf. `place` is the corpus' path, for errors.
+/// from partsOf. `place` is the corpus' path, for errors. `ends`, if not null, gets the position
+/// after the last token of each document.
 [[nodiscard]] Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
                                              const projects::Tokeniser& tokeniser,
                                              const std::filesystem::path& projectDirectory, const std::string& place,
-                                             const PreparationWatch& watch = {});
+                                             const PreparationWatch& watch = {},
+                                             std::vector<std::int64_t>* ends = nullptr);
 
 /// A part of a document that is encoded separately: all of it, or about 1 MiB.
 struct TextPart {
@@ -46,9 +48,10 @@ struct TextPart {
                                                     const PreparationWatch& watch);
 
 /// Encodes the parts on all cores, with `marks` around each document, and returns the tokens in order, the same for any
-/// number of threads. `place` is named in errors about text that cannot be encoded.
+/// number of threads. `place` is named in errors about text that cannot be encoded. `ends` as of tokensOf().
 [[nodiscard]] Result<TokenSequence> encodeParts(const std::vector<TextPart>& parts, const TextCodec& codec,
                                                 const DocumentMarks& marks, const std::string& place,
-                                                const PreparationWatch& watch);
+                                                const PreparationWatch& watch,
+                                                std::vector<std::int64_t>* ends = nullptr);
 
 } // namespace residua::engine

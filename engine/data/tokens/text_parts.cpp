@@ -106,6 +106,7 @@ struct Job {
     std::size_t begin = 0;
     std::size_t end = 0;
     std::vector<std::uint32_t> ids;
+    std::vector<std::size_t> ends; ///< in ids, after each document that ends here
 };
 
 /// The state that the threads share.
@@ -118,7 +119,7 @@ public:
         std::uint64_t bytes = 0;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (m_jobs.empty() || bytes >= kPartBytes) {
-                m_jobs.push_back({i, i, {}});
+                m_jobs.push_back({i, i, {}, {}});
                 bytes = 0;
             }
             m_jobs.back().end = i + 1;
@@ -178,6 +179,7 @@ private:
             }
             if (part.ends) {
                 job.ids.insert(job.ids.end(), m_marks.behind.begin(), m_marks.behind.end());
+                job.ends.push_back(job.ids.size());
             }
             const std::uint64_t done = m_done += part.text.size;
             const double share = static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(m_bytes, 1));
@@ -230,7 +232,8 @@ Result<std::vector<TextPart>> partsOf(const std::vector<Document>& documents, co
 }
 
 Result<TokenSequence> encodeParts(const std::vector<TextPart>& parts, const TextCodec& codec,
-                                  const DocumentMarks& marks, const std::string& place, const PreparationWatch& watch)
+                                  const DocumentMarks& marks, const std::string& place, const PreparationWatch& watch,
+                                  std::vector<std::int64_t>* ends)
 {
     Encoding encoding(parts, codec, marks, watch);
     if (const Status status = encoding.run(); !status) {
@@ -238,6 +241,11 @@ Result<TokenSequence> encodeParts(const std::vector<TextPart>& parts, const Text
     }
     TokenSequence tokens;
     for (Job& job : encoding.jobs()) {
+        for (const std::size_t end : job.ends) {
+            if (ends != nullptr) {
+                ends->push_back(tokens.size() + static_cast<std::int64_t>(end));
+            }
+        }
         tokens.append(job.ids, codec.vocabulary());
         job.ids = {};
     }

@@ -84,6 +84,15 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
     }
     if (pointer.starts_with("/data/masking/")) {
         project.network.objective = projects::Objective::MaskedToken;
+    } else if (pointer.starts_with("/data/denoising/")) {
+        project.network.objective = projects::Objective::Denoising;
+    } else if (pointer.starts_with("/data/documents/")) {
+        project.data.documents.rows = projects::DocumentRows::Single;
+        if (pointer == "/data/documents/end") {
+            project.data.source = projects::TokenFileData{.path = "tokens.bin", .validationPath = {}};
+        } else {
+            project.data.source = projects::TextData{"text.txt", {}};
+        }
     } else if (pointer == "/network/label_smoothing") {
         project.network.objective = projects::Objective::Classification;
     } else if (pointer.starts_with("/data/augmentation/")) {

@@ -30,6 +30,9 @@ Project exampleWith(const ObjectiveTraits& objective, bool fitting)
             proposalFor(LabelledTextData{.path = "a.csv", .validationPath = {}, .second = "other", .tokeniser = {}}));
     }
     project.network.objective = objective.objective;
+    if (auto* const language = std::get_if<SyntheticLanguage>(&project.data.source); language && objective.denoises) {
+        language->vocabulary += tokensAdded(project.data.denoising);
+    }
     return project;
 }
 
@@ -54,6 +57,7 @@ private slots:
         QCOMPARE(keyOf(Objective::MeanSquaredError), std::string("mean_squared_error"));
         QCOMPARE(keyOf(Objective::Classification), std::string("classification"));
         QCOMPARE(keyOf(Objective::MaskedToken), std::string("masked_token"));
+        QCOMPARE(keyOf(Objective::Denoising), std::string("mixture_of_denoisers"));
     }
 
     void keysAndTitlesAreUnique()

@@ -188,6 +188,9 @@ private:
         if (schema.hasTime()) {
             shorten(m_sample, schema, kRecordedTokens);
         }
+        for (const char* const layout : {projects::kLength, projects::kPositions}) {
+            m_sample.conditions.erase(layout); // the code reads each row as one text
+        }
         return Done{};
     }
 
@@ -324,7 +327,7 @@ private:
                 continue;
             }
             for (std::int64_t i = 0; i < count; ++i) {
-                batch.values<std::int64_t>(field).push_back(draws.below(fields[field].vocabulary));
+                batch.values<std::int64_t>(field).push_back(draws.below(std::max<std::int64_t>(fields[field].vocabulary, 1)));
             }
         }
         return Done{};

@@ -80,6 +80,23 @@ Project with(Project project, std::string_view pointer, const projects::FieldSca
     return project;
 }
 
+/// Spans of different lengths, so that the number of targets differs by example.
+Project denoising()
+{
+    Project project = language();
+    project.network.objective = projects::Objective::Denoising;
+    project.data.denoising.sentinels = 16;
+    std::get<projects::SyntheticLanguage>(project.data.source).vocabulary = 64;
+    return project;
+}
+
+Project documents(projects::DocumentRows rows)
+{
+    Project project = language();
+    project.data.documents.rows = rows;
+    return project;
+}
+
 /// A table of values by the pointers of fields: what a row sets.
 using Values = std::map<std::string, projects::FieldScalar>;
 
@@ -154,6 +171,8 @@ Project withObjective(projects::Objective objective)
         return pictures();
     case Objective::MaskedToken:
         return hiddenTokens();
+    case Objective::Denoising:
+        return denoising();
     case Objective::Count:
         break;
     }
@@ -230,6 +249,9 @@ private Q_SLOTS:
                 project.network = projects::withNextSentence(std::move(project.network), true);
             }
             row(pointer, with(project, pointer, value));
+        }
+        for (const auto rows : {projects::DocumentRows::Single, projects::DocumentRows::Packed}) {
+            row(rows == projects::DocumentRows::Single ? "one document a row" : "packed documents", documents(rows));
         }
         row("whole words of several pieces", wholeWords(false));
         row("whole words and next sentence", wholeWords(true));
