@@ -25,6 +25,10 @@ inline constexpr const char* kAllHeadsNorm = "all";
 inline constexpr const char* kMaskedParam = "masked";
 /// The parameter of sinusoidal positions in a grid.
 inline constexpr const char* kColumnsParam = "columns";
+/// The parameter of sinusoidal positions in a sequence: sine and cosine in turn, or all sines before all cosines.
+inline constexpr const char* kWavesParam = "waves";
+inline constexpr const char* kWavesInTurn = "in turn";
+inline constexpr const char* kWavesInHalves = "halves";
 inline constexpr const char* kMaskPort = "mask";
 /// The parameter of a segment embedding that reads the segment of each token, and the port that it adds for it.
 inline constexpr const char* kPairedParam = "paired";

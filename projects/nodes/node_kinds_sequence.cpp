@@ -49,6 +49,11 @@ ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
         return Error{"in", "has " + std::to_string(features) +
                                " features, expected a multiple of 4 from 8 on for positions in a grid"};
     }
+    if (shape && paramInt(p, kColumnsParam) == 0 && paramText(p, kWavesParam) == kWavesInHalves &&
+        (features % 2 != 0 || features < 4)) {
+        return Error{"in", "has " + std::to_string(features) + " features, expected an even number from 4 on for waves in "
+                                                               "halves"};
+    }
     return shape;
 }
 
@@ -107,7 +112,9 @@ std::vector<NodeKind> sequenceKinds()
          .outputs = {"out"},
          .params = {integerParam("vocab", "Vocabulary", std::string("vocab"), "tokens",
                                  "Rows of the table; vocab is the data's."),
-                    integerParam("dim", "Features", std::string("d"), "features", "Features of a row.")},
+                    integerParam("dim", "Features", std::string("d"), "features", "Features of a row."),
+                    realParam("start", "Start", 1.0, "Factor on the initial table: 50 makes 0.02 a deviation of 1.",
+                              0.0, 1e6)},
          .shapeRule = tokenEmbeddingShape,
          .costRule = copyCost,
          .parametersRule =
@@ -158,7 +165,11 @@ std::vector<NodeKind> sequenceKinds()
          .outputs = {"out"},
          .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9),
                     integerParam(kColumnsParam, "Columns", std::int64_t{0}, "positions",
-                                 "Of a grid of patches, row by row: 14 in ViT-S/16; 0: a sequence.", 0)},
+                                 "Of a grid of patches, row by row: 14 in ViT-S/16; 0: a sequence.", 0),
+                    onlyWhere(choiceParam(kWavesParam, "Waves", kWavesInTurn, {kWavesInTurn, kWavesInHalves},
+                                          "Sine and cosine in turn (Vaswani et al.), or all sines before all cosines "
+                                          "(Flax)."),
+                              {{kColumnsParam, {std::int64_t{0}}}})},
          .shapeRule = sinusoidShape,
          .costRule = additionCost},
         {.key = "class_token",

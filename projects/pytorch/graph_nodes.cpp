@@ -381,6 +381,10 @@ private:
             m_helpers.use(Helper::GridSinusoids);
             return in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")";
         }
+        if (paramText(node.params, kWavesParam) == kWavesInHalves) {
+            m_helpers.use(Helper::SinusoidHalves);
+            return in(node) + " + sinusoid_halves(" + in(node) + ", " + base + ")";
+        }
         m_helpers.use(Helper::Sinusoids);
         return in(node) + " + sinusoids(" + in(node) + ", " + base + ")";
     }

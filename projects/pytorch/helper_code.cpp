@@ -83,6 +83,13 @@ constexpr HelperText kHelpers[] = {
     row = torch.outer((positions // columns).double(), frequencies)
     return torch.cat((column.sin(), column.cos(), row.sin(), row.cos()), dim=-1).to(x)
 )"},
+    {Helper::SinusoidHalves, "sinusoid_halves", R"(def sinusoid_halves(x, base):
+    """For [batch, time, d]: the sines of all frequencies base^(-i/(d/2 - 1)), then their cosines."""
+    time, width = x.shape[-2:]
+    frequencies = base ** -torch.linspace(0, 1, width // 2, dtype=torch.float64)
+    angles = torch.outer(torch.arange(time, dtype=torch.float64), frequencies)
+    return torch.cat((angles.sin(), angles.cos()), dim=-1).to(x)
+)"},
     {Helper::Rotate, "rotary_frequencies", R"(def rotary_frequencies(features, base):
     """Of rotary positions: base^(-2i/r) for each pair i of r features, in radians a position."""
     return base ** -(torch.arange(0, features, 2, dtype=torch.float64) / features)

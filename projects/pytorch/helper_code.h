@@ -21,6 +21,7 @@ enum class Helper {
     Scale,
     Sinusoids,
     GridSinusoids,
+    SinusoidHalves,
     Rotate,
     SlowFrequencies,
     WindowMask,

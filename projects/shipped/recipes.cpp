@@ -2,6 +2,7 @@
 #include "projects/shipped/recipes.h"
 
 #include "projects/library/presets.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"
@@ -70,13 +71,14 @@ void dropEverywhere(Network& network, const std::string& embedded)
 Recipe lm1b()
 {
     constexpr std::int64_t kVocabulary = 30'000;
+    constexpr double kUnitTable = 50; // the table then starts with a deviation of 1
     Project project = sized("gpt", 6, 512, 8);
     Network& network = project.network;
     project.data.source = TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
     network.stem = GraphBuilder()
                        .node("input", "input")
-                       .then("embedding", "token_embedding")
-                       .then("positions", "sinusoidal_positions")
+                       .then("embedding", "token_embedding", {{"start", kUnitTable}})
+                       .then("positions", "sinusoidal_positions", {{kWavesParam, std::string(kWavesInHalves)}})
                        .then("output", "output")
                        .build();
     network.head = GraphBuilder()
@@ -89,6 +91,8 @@ Recipe lm1b()
     setParam(network.blocks.front().graph, "activation", "function", std::string("relu"));
     setEpsilon(network, 1e-6);
     dropEverywhere(network, "positions");
+    dropAfter(network.blocks.front().graph, "activation");
+    project.data.documents = {.rows = DocumentRows::Packed, .lines = true};
     project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
     TrainingPlan& plan = project.training;
     plan.sequenceLength = 128;
@@ -98,6 +102,9 @@ Recipe lm1b()
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weightDecay = 0.1};
     plan.learningRate = {.peak = 0.0016, .warmupSteps = 1000, .curve = RateCurve::InverseSquareRoot};
     plan.clipNorm = 0;
+    for (const char* const part : {"stem.*", "layers.*", "head.*"}) { // norms and biases too
+        plan.groups.push_back({.names = part, .optimiser = plan.optimiser, .decay = GroupDecay::All});
+    }
     return {
         "dca-lm1b",
         "DCA: LM1B",
@@ -105,10 +112,9 @@ Recipe lm1b()
         std::move(project),
         "dca",
         {},
-        {"rows begin anywhere and cross sentences; Flax packs whole ones, apart: the perplexity is not the paper's",
-         "the embedding starts with a deviation of about 0.02; Flax's starts with 1, beside positions of amplitude 1",
-         "positions turn by 10000^(-2i/d), biases start at 0; Flax has 10000^(-i/(d/2 - 1)), and a deviation of 1e-6",
-         "the MLP has no dropout within, norms do not decay; Flax has 0.1 after the ReLU too, and decays all weights"}};
+        {"rows are planned once and drawn in another order in each epoch; Flax packs sentences as it shuffles them",
+         "a sentence that is longer than a row continues in the next one; Flax leaves it out of training",
+         "biases start at 0; Flax's with a deviation of 1e-6"}};
 }
 
 /// "Better plain ViT baselines" (Beyer et al., 2022): 12 layers, patches of 16 × 16. That of width 384 is table 8 of
@@ -163,6 +169,7 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
     Project project = sized("transformer", depth, width, heads);
     project.data.source = JsonLinesData{
         .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
+    project.data.documents.rows = DocumentRows::Single;
     project.network.stem = tokenStem();
     project.network.head = tokenHead();
     project.initialisation.scaleResidualByDepth = false;
@@ -185,8 +192,7 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
         std::move(project),
         "ancre-ingoing",
         {},
-        {"rows begin anywhere and cross documents; GaLore's runs have one a row, padded: the perplexity is not the "
-         "paper's",
+        {"a row has 256 targets, so that 257 tokens of a document are read; GaLore's have 255",
          "weights, gradients and moments are fp32, activations and the residual bf16; GaLore's runs have bf16 for all",
          "the perplexity is of the mean loss; GaLore's runs divide by one batch too many, which prints a lower one",
          "examples are drawn from the whole text; GaLore's runs stream C4 through a shuffle buffer"}};

@@ -19,8 +19,10 @@ using projects::paramInt;
 
 OperatorResult buildTokenEmbedding(const NodeContext& node)
 {
-    const at::Tensor table =
-        node.parameter("weight", {paramInt(node.params, "vocab"), paramInt(node.params, "dim")}, Role::Table);
+    const ParameterStart start{
+        .role = Role::Table, .factor = projects::paramDouble(node.params, "start"), .values = {}, .follows = {}};
+    const at::Tensor table = node.plan.add(
+        node.prefix() + "weight", {paramInt(node.params, "vocab"), paramInt(node.params, "dim")}, start, Decay::Yes);
     return makeOperator([table](const Inputs& in, const Pass&) { return at::embedding(table, in[0]); });
 }
 
@@ -66,6 +68,23 @@ at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
     return table;
 }
 
+/// Returns [time, features]: the sines of all frequencies, then their cosines, with ω_i = base^(−i/(features/2 − 1))
+/// (the example of LM1B in Flax).
+at::Tensor sinusoidHalves(std::int64_t time, std::int64_t features, double base)
+{
+    at::Tensor table = at::empty({time, features}, at::kDouble);
+    double* value = table.mutable_data_ptr<double>();
+    const std::int64_t half = features / 2;
+    for (std::int64_t p = 0; p < time; ++p) {
+        for (std::int64_t i = 0; i < features; ++i, ++value) {
+            const double exponent = static_cast<double>(i % half) / static_cast<double>(half - 1);
+            const double angle = static_cast<double>(p) / std::pow(base, exponent);
+            *value = i < half ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return table;
+}
+
 /// Returns [time, features] for positions in a grid, row by row: a quarter each of sin(x·ω), cos(x·ω), sin(y·ω) and
 /// cos(y·ω), with x the column, y the row and ω_i = base^(−i/(features/4 − 1)) (Beyer et al., 2022).
 at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, std::int64_t columns)
@@ -89,12 +108,15 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
 {
     const std::int64_t columns = paramInt(node.params, projects::kColumnsParam);
     const double base = projects::paramDouble(node.params, "base");
+    const bool halves = projects::paramText(node.params, projects::kWavesParam) == projects::kWavesInHalves;
     const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
-    return makeOperator([table, base, columns](const Inputs& in, const Pass& pass) {
+    return makeOperator([table, base, columns, halves](const Inputs& in, const Pass& pass) {
         const std::int64_t time = in[0].size(1);
         if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
             const std::int64_t features = in[0].size(2);
-            *table = (columns > 0 ? gridSinusoids(time, features, base, columns) : sinusoids(time, features, base))
+            *table = (columns > 0 ? gridSinusoids(time, features, base, columns)
+                      : halves    ? sinusoidHalves(time, features, base)
+                                  : sinusoids(time, features, base))
                          .to(in[0].options());
         }
         return in[0] + positionRows(*table, time, pass);
