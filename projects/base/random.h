@@ -49,13 +49,13 @@ enum class Stream : std::uint64_t {
     Subspace,
     Monomials,
     Offset,
-    Tokens,       ///< tokens of a text that a model continues
-    Theory,       ///< networks from which the theory's figures are computed
-    Masking = 72, ///< tokens that are hidden; one stream per split from here on
-    Rows = 76,    ///< the order in which rows are split
-    Changes,      ///< random changes of pictures
-    Crops,        ///< parts of pictures
-    Pairs = 80,   ///< the two texts of an example; one stream per split from here on
+    Tokens,         ///< tokens of a text that a model continues
+    Theory,         ///< networks from which the theory's figures are computed
+    Masking = 72,   ///< tokens that are hidden; one stream per split from here on
+    Rows = 76,      ///< the order in which rows are split
+    Changes,        ///< random changes of pictures
+    Crops,          ///< parts of pictures
+    Pairs = 80,     ///< the two texts of an example; one stream per split from here on
     Denoising = 84, ///< hidden spans; one stream per split from here on
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)

@@ -326,11 +326,11 @@ private:
         const Node& node = *m_graph.find(resolved.id);
         const bool sums = roleOf(node) == NodeRole::Attention && usesFeatures(resolved.params);
         if (sums || node.kind == "conv1d") {
-            m_problems.error(nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
-                             std::string(sums ? "a performer sums over" : "mixes") +
-                                 (rows == DocumentRows::Packed ? " tokens of all documents in a row"
-                                                               : " tokens and padding") +
-                                 ": expected attention by softmax, or data.documents.rows stream");
+            m_problems.error(
+                nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                std::string(sums ? "a performer sums over" : "mixes") +
+                    (rows == DocumentRows::Packed ? " tokens of all documents in a row" : " tokens and padding") +
+                    ": expected attention by softmax, or data.documents.rows stream");
         }
     }
 

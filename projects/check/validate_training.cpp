@@ -216,10 +216,10 @@ void checkDenoising(const Project& project, Problems& problems)
     }
     const auto* const language = std::get_if<SyntheticLanguage>(&project.data.source);
     if (language && language->vocabulary < kFewestWords + tokensAdded(denoising)) {
-        problems.error(kSource + "/vocabulary",
-                       "got " + std::to_string(language->vocabulary) + ", expected at least " +
-                           std::to_string(kFewestWords + tokensAdded(denoising)) + ": " +
-                           std::to_string(tokensAdded(denoising)) + " of the tokens are sentinels, modes and the end");
+        problems.error(kSource + "/vocabulary", "got " + std::to_string(language->vocabulary) + ", expected at least " +
+                                                    std::to_string(kFewestWords + tokensAdded(denoising)) + ": " +
+                                                    std::to_string(tokensAdded(denoising)) +
+                                                    " of the tokens are sentinels, modes and the end");
     }
     if (rowsOf(project.data) == DocumentRows::Packed) {
         problems.error(kData + "/documents/rows", "a row with hidden spans has one text: expected a stream, or one "

@@ -188,10 +188,10 @@ struct Denoiser {
     double share = 0.15;
 };
 /// The settings of UL2's table 1.
-inline constexpr Denoiser kDenoisers[] = {
-    {DenoiserMode::Regular, 3, 0.15}, {DenoiserMode::Regular, 8, 0.15}, {DenoiserMode::Extreme, 3, 0.5},
-    {DenoiserMode::Extreme, 8, 0.5},  {DenoiserMode::Extreme, 64, 0.15}, {DenoiserMode::Extreme, 64, 0.5},
-    {DenoiserMode::Sequential, 0, 0.25}};
+inline constexpr Denoiser kDenoisers[] = {{DenoiserMode::Regular, 3, 0.15},   {DenoiserMode::Regular, 8, 0.15},
+                                          {DenoiserMode::Extreme, 3, 0.5},    {DenoiserMode::Extreme, 8, 0.5},
+                                          {DenoiserMode::Extreme, 64, 0.15},  {DenoiserMode::Extreme, 64, 0.5},
+                                          {DenoiserMode::Sequential, 0, 0.25}};
 /// The numbers of tokens and spans of an example.
 struct SpanSizes {
     std::int64_t raw = 0;   ///< tokens of the text
@@ -204,7 +204,8 @@ struct SpanSizes {
 /// token, two sentinels for each span, and the end token. `time` and `most` are at least kShortestDenoised.
 [[nodiscard]] SpanSizes longestSpans(const Denoiser& denoiser, std::int64_t time, std::int64_t most);
 inline constexpr std::int64_t kShortestDenoised = 6;
-/// Returns the number of tokens that denoising adds to a vocabulary: sentinels, a token for each mode, and an end token.
+/// Returns the number of tokens that denoising adds to a vocabulary: sentinels, a token for each mode, and an end
+/// token.
 [[nodiscard]] inline std::int64_t tokensAdded(const Denoising& denoising)
 {
     return denoising.sentinels + kDenoiserModes + 1;

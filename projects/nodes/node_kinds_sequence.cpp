@@ -51,8 +51,9 @@ ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
     }
     if (shape && paramInt(p, kColumnsParam) == 0 && paramText(p, kWavesParam) == kWavesInHalves &&
         (features % 2 != 0 || features < 4)) {
-        return Error{"in", "has " + std::to_string(features) + " features, expected an even number from 4 on for waves in "
-                                                               "halves"};
+        return Error{"in", "has " + std::to_string(features) +
+                               " features, expected an even number from 4 on for waves in "
+                               "halves"};
     }
     return shape;
 }

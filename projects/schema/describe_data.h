@@ -498,7 +498,8 @@ struct Fields<Documents> {
     {
         v({"rows",
            "rows",
-           "How documents become rows: padding is left out of the loss, and documents in one row do not see each other.",
+           "How documents become rows: padding is left out of the loss, and documents in one row do not see each "
+           "other.",
            {.paper = "packed (LM1B of DCA), one document (ANCRe)", .group = "documents", .where = when<isUsed>}},
           &Documents::rows);
         v({"lines",

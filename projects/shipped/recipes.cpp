@@ -105,16 +105,15 @@ Recipe lm1b()
     for (const char* const part : {"stem.*", "layers.*", "head.*"}) { // norms and biases too
         plan.groups.push_back({.names = part, .optimiser = plan.optimiser, .decay = GroupDecay::All});
     }
-    return {
-        "dca-lm1b",
-        "DCA: LM1B",
-        "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
-        std::move(project),
-        "dca",
-        {},
-        {"rows are planned once and drawn in another order in each epoch; Flax packs sentences as it shuffles them",
-         "a sentence that is longer than a row continues in the next one; Flax leaves it out of training",
-         "biases start at 0; Flax's with a deviation of 1e-6"}};
+    return {"dca-lm1b",
+            "DCA: LM1B",
+            "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
+            std::move(project),
+            "dca",
+            {},
+            {"rows are planned once and drawn in another order in each epoch; Flax packs sentences as it shuffles them",
+             "a sentence that is longer than a row continues in the next one; Flax leaves it out of training",
+             "biases start at 0; Flax's with a deviation of 1e-6"}};
 }
 
 /// "Better plain ViT baselines" (Beyer et al., 2022): 12 layers, patches of 16 × 16. That of width 384 is table 8 of

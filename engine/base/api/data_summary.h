@@ -129,7 +129,8 @@ struct TrainedProject {
 
 /// One example of a batch, as the network is fed, for people.
 struct FedExample {
-    /// The text, in which a hidden token is "[shown→hidden]", and " ‖ " is between documents of one row; the first numbers of a vector; empty for pictures.
+    /// The text, in which a hidden token is "[shown→hidden]", and " ‖ " is between documents of one row; the first
+    /// numbers of a vector; empty for pictures.
     std::string input;
     /// The class, of a mixture the two with their shares, or the first numbers of a vector. Empty if the target is the
     /// text's own tokens.

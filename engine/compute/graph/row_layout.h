@@ -48,8 +48,8 @@ public:
     /// or [batch, time, features] if positions restart at documents.
     [[nodiscard]] at::Tensor rowsOf(const at::Tensor& table, std::int64_t time) const;
 
-    /// Returns the numbers of tokens of all documents, row by row; the padding of a row is the last. Copies the positions
-    /// to the host. Precondition: isPacked().
+    /// Returns the numbers of tokens of all documents, row by row; the padding of a row is the last. Copies the
+    /// positions to the host. Precondition: isPacked().
     [[nodiscard]] const std::vector<std::int64_t>& documents();
     /// Returns which keys a query does not see: [batch, 1, time, time].
     [[nodiscard]] at::Tensor hidden(const Sight& sight, std::int64_t time) const;

@@ -420,8 +420,7 @@ private:
     }
 
     /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
-    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch,
-                                            const Pass& pass)
+    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch, const Pass& pass)
     {
         return objective.count == nullptr ? at::Tensor() : objective.count(batch.target, pass);
     }

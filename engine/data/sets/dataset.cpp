@@ -66,9 +66,9 @@ struct Opener {
         }
         DocumentTokens read;
         auto codec = codecFor(*documents, tokeniser, directory, place, watch);
-        auto tokens = codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch,
-                                       hasRows() ? &read.ends : nullptr)
-                            : Result<TokenSequence>(codec.error());
+        auto tokens =
+            codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch, hasRows() ? &read.ends : nullptr)
+                  : Result<TokenSequence>(codec.error());
         if (!tokens) {
             return tokens.error();
         }

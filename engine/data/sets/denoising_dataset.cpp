@@ -30,9 +30,8 @@ Denoiser drawnDenoiser(const projects::Denoising& denoising, RandomStream& rando
         ++mode;
     }
     std::vector<Denoiser> settings;
-    std::ranges::copy_if(projects::kDenoisers, std::back_inserter(settings), [&](const Denoiser& denoiser) {
-        return denoiser.mode == static_cast<DenoiserMode>(mode);
-    });
+    std::ranges::copy_if(projects::kDenoisers, std::back_inserter(settings),
+                         [&](const Denoiser& denoiser) { return denoiser.mode == static_cast<DenoiserMode>(mode); });
     return settings[static_cast<std::size_t>(random.below(std::ssize(settings)))];
 }
 
@@ -66,9 +65,8 @@ Result<DenoisingTokens> denoisingTokens(const projects::Denoising& denoising, co
         constexpr std::string_view kExtra = "<extra_id_";
         if (piece.starts_with(kExtra) && piece.ends_with('>')) {
             const std::string digits = piece.substr(kExtra.size(), piece.size() - kExtra.size() - 1);
-            const bool plain = !digits.empty() && digits.size() < 7 && std::ranges::all_of(digits, [](char c) {
-                return c >= '0' && c <= '9';
-            });
+            const bool plain = !digits.empty() && digits.size() < 7 &&
+                               std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
             const std::size_t number = plain ? std::stoul(digits) : sentinels.size();
             if (number < sentinels.size()) {
                 sentinels[number] = token;
@@ -156,9 +154,9 @@ void DenoisingDataset::hide(Batch& batch, Split split, std::int64_t seed, std::i
         text.resize(length != nullptr ? static_cast<std::size_t>(*length) : time);
         text.resize(std::max<std::size_t>(text.size(), 2)); // the shortest text with a span
         std::size_t prefix = 0;
-        const std::vector<std::int64_t> made =
-            denoised(text, batch.time,
-                     drawBits(static_cast<std::uint64_t>(seed), stream, static_cast<std::uint64_t>(first + row)), prefix);
+        const std::vector<std::int64_t> made = denoised(
+            text, batch.time,
+            drawBits(static_cast<std::uint64_t>(seed), stream, static_cast<std::uint64_t>(first + row)), prefix);
         std::ranges::fill(std::ranges::copy(made, tokens.begin()).out, tokens.end(), 0);
         std::ranges::fill(targets, projects::kIgnoredTarget);
         std::copy(made.begin() + static_cast<std::ptrdiff_t>(prefix), made.end(),
@@ -203,9 +201,7 @@ std::string DenoisingDataset::decode(const std::vector<std::int64_t>& tokens) co
 {
     std::string text;
     std::vector<std::int64_t> between;
-    const auto add = [&](const std::string& name) {
-        text += m_windows->decode(std::exchange(between, {})) + name;
-    };
+    const auto add = [&](const std::string& name) { text += m_windows->decode(std::exchange(between, {})) + name; };
     for (const std::int64_t token : tokens) {
         const auto sentinel = std::ranges::find(m_tokens.sentinels, token);
         const auto mode = std::ranges::find(m_tokens.modes, token);

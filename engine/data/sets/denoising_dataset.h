@@ -20,9 +20,9 @@ struct DenoisingTokens {
     std::array<std::int64_t, projects::kDenoiserModes> modes{};
     std::int64_t end = 0;
 };
-/// Returns the tokens: those of the tokeniser with the names <extra_id_0>, <extra_id_1>, … and [NLU], [NLG], [S2S] (R, X
-/// and S), and its end mark. Tokens that it lacks are the last of the vocabulary's `rows`: sentinels from the last one
-/// down, then the modes, then the end. Returns an error if the tokeniser uses those rows.
+/// Returns the tokens: those of the tokeniser with the names <extra_id_0>, <extra_id_1>, … and [NLU], [NLG], [S2S] (R,
+/// X and S), and its end mark. Tokens that it lacks are the last of the vocabulary's `rows`: sentinels from the last
+/// one down, then the modes, then the end. Returns an error if the tokeniser uses those rows.
 [[nodiscard]] Result<DenoisingTokens> denoisingTokens(const projects::Denoising& denoising, const TextCodec& codec,
                                                       std::int64_t rows);
 

@@ -77,8 +77,9 @@ std::vector<std::string> rowNotes(const std::vector<TokenPart>& parts, const pro
     if (longer > 0) {
         notes.push_back(std::to_string(longer) + " of the documents are longer than a row of " +
                         std::to_string(project.training.sequenceLength) + " tokens: " +
-                        (rows == projects::DocumentRows::Single ? "their ends are left out"
-                                                                : "each continues in further rows as another document"));
+                        (rows == projects::DocumentRows::Single
+                             ? "their ends are left out"
+                             : "each continues in further rows as another document"));
     }
     return notes;
 }
@@ -152,7 +153,8 @@ Status checkRows(const TokenPart& part)
 {
     return part.rows[static_cast<std::size_t>(Split::Train)].size() > 0
                ? Status(Done{})
-               : Error{part.place, "has no document of two tokens or more in its training split, expected at least one"};
+               : Error{part.place,
+                       "has no document of two tokens or more in its training split, expected at least one"};
 }
 
 } // namespace
@@ -218,8 +220,7 @@ Result<std::unique_ptr<Dataset>> TokenDataset::create(std::vector<TokenPart> par
     std::ranges::move(rowNotes(parts, project), std::back_inserter(notes));
     dataset->m_parts = std::move(parts);
     dataset->m_rows = rows;
-    dataset->m_inPlace =
-        projects::traitsOf(project.network.objective).targetOf == projects::TargetOf::Hidden;
+    dataset->m_inPlace = projects::traitsOf(project.network.objective).targetOf == projects::TargetOf::Hidden;
     dataset->m_codec = std::move(codec);
     dataset->m_vocabulary = vocabulary;
     dataset->m_time = sequenceLength;

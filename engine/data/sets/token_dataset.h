@@ -35,7 +35,7 @@ struct TokenPart {
     SplitRanges ranges;
     std::string place; ///< for errors
     std::string name = {};
-    double share = 1.0;                    ///< of the examples
+    double share = 1.0;                     ///< of the examples
     std::array<RowPlan, kSplits> rows = {}; ///< if rows are made of documents
 };
 /// The tokens of documents, and the position after the last token of each. Without rows of documents there are no ends.
@@ -68,11 +68,9 @@ public:
     /// `vocabulary` is the number of rows for the codec's tokens. Each split that holds tokens must hold one window of
     /// `sequenceLength` tokens and the token after it; the error names the part's place. If one of several parts has a
     /// split, all must have it. `parts` must not be empty; their shares sum to 1.
-    [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(std::vector<TokenPart> parts,
-                                                                 std::unique_ptr<TextCodec> codec,
-                                                                 std::int64_t vocabulary,
-                                                                 const projects::Project& project,
-                                                                 std::vector<std::string> notes = {});
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>>
+    create(std::vector<TokenPart> parts, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
+           const projects::Project& project, std::vector<std::string> notes = {});
     /// Creates a data set of a single sequence.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(TokenPart part, std::unique_ptr<TextCodec> codec,
                                                                  std::int64_t vocabulary,

@@ -188,8 +188,7 @@ Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documen
 
 Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
                                const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
-                               const std::string& place, const PreparationWatch& watch,
-                               std::vector<std::int64_t>* ends)
+                               const std::string& place, const PreparationWatch& watch, std::vector<std::int64_t>* ends)
 {
     if (tokeniser.kind == projects::TokeniserKind::Bytes) {
         TokenSequence tokens;

@@ -327,7 +327,8 @@ private:
                 continue;
             }
             for (std::int64_t i = 0; i < count; ++i) {
-                batch.values<std::int64_t>(field).push_back(draws.below(std::max<std::int64_t>(fields[field].vocabulary, 1)));
+                batch.values<std::int64_t>(field).push_back(
+                    draws.below(std::max<std::int64_t>(fields[field].vocabulary, 1)));
             }
         }
         return Done{};
