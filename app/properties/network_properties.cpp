@@ -236,13 +236,15 @@ std::vector<Property> lossProperties(const Project& project, const LossPlace& pl
     };
     std::vector<Property> properties{std::move(name)};
     const std::map<std::string, projects::Shape> values = projects::valuesOf(project);
-    const auto names = std::views::keys(values);
+    const auto known = std::views::keys(values);
+    std::vector<std::string> names(known.begin(), known.end());
+    std::ranges::move(projects::exitNames(project), std::back_inserter(names));
     for (Property& property : fieldProperties(project, pointer)) {
         property.group.clear(); // the place is the loss
         if (property.key == pointer + "/output") {
-            chooseAmong(property, {names.begin(), names.end()});
+            chooseAmong(property, names);
         } else if (property.key == pointer + "/target") {
-            chooseAmong(property, {names.begin(), names.end()}, Text::tr("The examples' target"));
+            chooseAmong(property, names, Text::tr("The examples' target"));
         }
         properties.push_back(std::move(property));
     }

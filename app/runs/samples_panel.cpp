@@ -8,6 +8,7 @@
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
@@ -78,6 +79,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
       m_choose(new QPushButton(tr("Picture…"), this)),
       m_tokens(new QSpinBox(this)),
       m_temperature(new QDoubleSpinBox(this)),
+      m_exitAt(new QDoubleSpinBox(this)),
       m_live(new QCheckBox(tr("at each checkpoint"), this)),
       m_sample(new QPushButton(tr("Sample"), this)),
       m_texts(new QTextBrowser(this)),
@@ -92,6 +94,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_prompt, &QLineEdit::textChanged, this, forget);
     connect(m_tokens, &QSpinBox::valueChanged, this, forget);
     connect(m_temperature, &QDoubleSpinBox::valueChanged, this, forget);
+    connect(m_exitAt, &QDoubleSpinBox::valueChanged, this, forget);
     setRun({}, {});
     connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
     acceptPaths(*this, {.problem = onlyPaths({PathKind::Picture, PathKind::File}, tr("a picture")),
@@ -117,6 +120,15 @@ void SamplesPanel::layOut()
     m_temperature->setPrefix(tr("T "));
     m_temperature->setAccessibleName(tr("Temperature"));
     m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));
+    m_exitAt->setRange(0, 1);
+    m_exitAt->setSingleStep(0.1);
+    m_exitAt->setPrefix(tr("leaves at "));
+    m_exitAt->setSpecialValueText(tr("all visits"));
+    m_exitAt->setAccessibleName(tr("Sum of the exit probabilities at which a token leaves"));
+    m_exitAt->setToolTip(tr("Each token takes the output of the first visit at which its exit probabilities add up to "
+                            "this; at 0 that of the last visit"));
+    m_exitAt->setObjectName(QStringLiteral("sampleExitAt"));
+    m_exitAt->hide();
     m_live->setChecked(true);
     m_live->setToolTip(
         tr("A sample at each checkpoint of the run that trains; of the last one when this panel comes to "
@@ -137,7 +149,7 @@ void SamplesPanel::layOut()
     first->addWidget(m_choose);
     first->addWidget(m_sample);
     auto* second = new visualizers::ControlRows;
-    for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_live}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_exitAt, m_live}) {
         second->addWidget(control);
     }
     auto* column = new QVBoxLayout(this);
@@ -181,6 +193,7 @@ void SamplesPanel::setModel(const projects::Project& project)
            projects::examplesOf(project.data).input().isTokens() ? Given::Text
            : projects::promptsArePictures(project.data)          ? Given::Picture
                                                                  : Given::Nothing);
+    m_exitAt->setVisible(projects::gatedLoop(project.network.stack()).has_value());
     m_isKnown = true;
     sampleIfDue();
 }
@@ -268,6 +281,7 @@ engine::SampleRequest SamplesPanel::request() const
     request.prompt = isFile ? absolutePath(prompt) : prompt.toStdString();
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
+    request.exitAt = m_exitAt->isVisibleTo(this) ? m_exitAt->value() : 0;
     return request;
 }
 
@@ -275,7 +289,7 @@ bool SamplesPanel::isCurrent(const engine::SampleRequest& request) const
 {
     const engine::SampleRequest now = this->request();
     return request.of.runDirectory == now.of.runDirectory && request.prompt == now.prompt &&
-           request.tokens == now.tokens && request.temperature == now.temperature;
+           request.tokens == now.tokens && request.temperature == now.temperature && request.exitAt == now.exitAt;
 }
 
 void SamplesPanel::sample()

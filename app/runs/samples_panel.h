@@ -88,6 +88,7 @@ private:
     Given m_given = Given::Text;
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;
+    QDoubleSpinBox* m_exitAt; ///< shown for a model with an exit gate
     QCheckBox* m_live;
     QPushButton* m_sample;
     QTextBrowser* m_texts;

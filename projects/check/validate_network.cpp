@@ -426,6 +426,29 @@ void checkExit(const Network& network, const Loop& loop, const std::string& path
     }
 }
 
+/// Checks the probability of a visit to be the last one.
+void checkExitGate(const Network& network, const Loop& loop, const std::string& path, Problems& problems)
+{
+    if (!loop.exitGate) {
+        return;
+    }
+    if (loop.last != network.stack().stored()) {
+        problems.error(path + "/exit_gate", "lets tokens leave before the last layer, " +
+                                                std::to_string(network.stack().stored()) +
+                                                "; expected a loop that ends with it");
+    }
+    if (loop.visits < 2) {
+        problems.error(path + "/visits",
+                       "is 1 in a loop with an exit gate, whose tokens cannot leave earlier; expected "
+                       "at least 2");
+    }
+    if (loop.draw != VisitDraw::All) {
+        problems.error(path + "/draw",
+                       "makes fewer visits in some steps, but an exit gate weighs all of them; expected "
+                       "\"all\", or a loop without an exit gate");
+    }
+}
+
 /// Checks that the residual can change between the visits of a loop.
 void checkState(const Network& network, std::size_t index, Problems& problems)
 {
@@ -434,7 +457,7 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
     if (changesState(loop) && !hasOneResidual(network.stack().topology.wiring)) {
         problems.error(path,
                        "changes the residual between visits, but the topology " + network.stack().topology.preset +
-                           " has no single residual; expected a loop without injection, visit embedding, gate and "
+                           " has no single residual; expected a loop without injection, visit embedding, gates and "
                            "norm, or a topology with full outputs, such as plain, ancre or denseformer");
     }
     if (changesState(loop) && loop.order == VisitOrder::InPlace && loop.last > loop.first) {
@@ -450,6 +473,7 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
                                            "each visit, or a topology without weights between layers");
     }
     checkExit(network, loop, path, problems);
+    checkExitGate(network, loop, path, problems);
     if (loop.start == LoopStart::Noise &&
         (loop.injection == LoopInjection::None || loop.streams != LoopStreams::None)) {
         problems.error(path + "/start", loop.injection == LoopInjection::None

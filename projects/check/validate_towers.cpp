@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/depth_program.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/shape.h"
 #include "projects/nodes/towers.h"
@@ -86,12 +88,68 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
     }
 }
 
+std::string withoutExit(const std::string& value)
+{
+    const std::optional<ValueName> name = valueNameFrom(value);
+    return name ? name->withoutExit() : value;
+}
+
+/// Checks the layer after which a value is read.
+void checkExit(const Project& project, const std::string& value, const std::string& path, Problems& problems)
+{
+    const std::optional<ValueName> name = valueNameFrom(value);
+    if (!name || name->exit.empty()) {
+        return;
+    }
+    const Stack& stack = towerAt(project, towerNamed(project, name->tower)).stack();
+    const std::optional<std::int64_t> layer = layerNamed(stack, name->exit);
+    if (!layer) {
+        problems.error(path, "\"" + value + "\" names the layer " + name->exit + "; expected one from " +
+                                 layerName(stack, 1) + " to " + layerName(stack, stack.depth()) +
+                                 ", and of a loop with its visit, such as 3@2");
+    } else if (!hasOneResidual(stack.topology.wiring)) {
+        problems.error(path, "\"" + value + "\" is read between layers, but the topology " + stack.topology.preset +
+                                 " has no single residual there; expected a value without @, or a topology with full "
+                                 "outputs, such as plain, ancre or denseformer");
+    } else if (const Loop* const loop = stack.loopOf(stack.visitAt(*layer).layer);
+               loop != nullptr && loop->streams != LoopStreams::None && stack.visitAt(*layer).layer != loop->last) {
+        problems.error(path, "\"" + value +
+                                 "\" is read inside a visit that keeps several streams; expected the last "
+                                 "layer of the loop, " +
+                                 std::to_string(loop->last));
+    }
+}
+
+/// Checks what LossKind::ExpectedExit needs of its tower.
+void checkExpected(const Project& project, const std::map<std::string, Shape>& values, const Loss& loss,
+                   const std::string& path, Problems& problems)
+{
+    const ValueName name = valueNameFrom(loss.output).value();
+    const Network& network = towerAt(project, towerNamed(project, name.tower));
+    if (name.isStates() || !name.exit.empty()) {
+        problems.error(path + "/output", "is " + loss.output + "; expected " + outputOf(network) +
+                                             ", whose loop with an exit gate gives the other visits");
+    } else if (!gatedLoop(network.stack())) {
+        problems.error(path + "/kind", "weighs visits by an exit gate, which no loop of the tower " + network.name +
+                                           " has; expected a loop with exit_gate, or the kind cross_entropy");
+    } else if (const Shape& states = values.at(statesOf(network));
+               states.dims.size() != values.at(loss.output).dims.size()) {
+        problems.error(path + "/output", loss.output + " is " + values.at(loss.output).text() + ", the states " +
+                                             states.text() +
+                                             "; expected an output for each of the states, which "
+                                             "leave at visits of their own");
+    } else if (network.ownLoss == OwnLoss::Trained) {
+        problems.warning(path + "/kind", "trains the last visit beside the objective, which trains it too; own_loss "
+                                         "\"measured\" trains the expected loss alone");
+    }
+}
+
 /// Checks a loss between two values, or between a value and the examples' target.
 void checkLoss(const Project& project, const std::map<std::string, Shape>& values, const Loss& loss,
                const std::string& path, Problems& problems)
 {
-    const auto output = values.find(loss.output);
-    const auto target = values.find(loss.target);
+    const auto output = values.find(withoutExit(loss.output));
+    const auto target = values.find(withoutExit(loss.target));
     const ExampleField data = examplesOf(project.data).target();
     const auto expected = [&values] { return "is no value; expected one of " + joinedText(std::views::keys(values)); };
     if (output == values.end()) {
@@ -103,10 +161,12 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
                        "\"" + loss.target + "\" " + expected() + ", or nothing for the examples' target");
         return;
     }
-    const Shape wanted = !loss.target.empty()                  ? target->second
-                         : loss.kind == LossKind::CrossEntropy ? examplesOf(project.data).output()
-                                                               : data.shape;
-    const bool ofTokens = loss.kind == LossKind::CrossEntropy;
+    checkExit(project, loss.output, path + "/output", problems);
+    checkExit(project, loss.target, path + "/target", problems);
+    const bool ofTokens = loss.kind == LossKind::CrossEntropy || loss.kind == LossKind::ExpectedExit;
+    const Shape wanted = !loss.target.empty() ? target->second
+                         : ofTokens           ? examplesOf(project.data).output()
+                                              : data.shape;
     if (ofTokens != (loss.target.empty() && data.isTokens())) {
         problems.error(path + "/target",
                        ofTokens ? "cross-entropy needs the tokens or labels of the examples; expected nothing, and "
@@ -118,6 +178,8 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
             loss.output + " is " + output->second.text() + ", its target " + wanted.text() +
                 "; expected the same shape" +
                 (loss.kind == LossKind::SoftTargets ? ", such as that of a teacher with the same vocabulary" : ""));
+    } else if (loss.kind == LossKind::ExpectedExit) {
+        checkExpected(project, values, loss, path, problems);
     }
 }
 
@@ -160,6 +222,23 @@ void checkLosses(const Project& project, Problems& problems)
     problems.checkRanges("/losses");
 }
 
+/// Warns of exit gates that nothing trains.
+void checkGates(const Project& project, Problems& problems)
+{
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        const Network& network = towerAt(project, index);
+        const std::optional<std::size_t> gated = gatedLoop(network.stack());
+        const bool isRead = std::ranges::any_of(project.losses, [&](const Loss& loss) {
+            return loss.kind == LossKind::ExpectedExit && loss.output == outputOf(network);
+        });
+        if (gated && !isRead) {
+            problems.warning(pointerOfView(index, "/network/loops/" + std::to_string(*gated) + "/exit_gate"),
+                             "is on, but no loss of the kind expected_exit weighs the visits of " + outputOf(network) +
+                                 " by it, so that it does not train");
+        }
+    }
+}
+
 } // namespace
 
 void validateTowers(const Project& project, Problems& problems)
@@ -167,6 +246,7 @@ void validateTowers(const Project& project, Problems& problems)
     if (project.network.ownLoss == OwnLoss::None) {
         problems.error("/network/own_loss", "is none; expected a loss, because the first tower judges the run");
     }
+    checkGates(project, problems);
     if (project.network.frozen && project.towers.empty()) {
         problems.error("/network/frozen", "leaves nothing to train");
     }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace residua::projects {
@@ -40,16 +41,17 @@ Tower furtherTower(Network network)
 /// Names of the values of a tower, which is renamed.
 struct Renaming {
     const Network& network;
-    Network after;
+    std::string after;
 
     /// Sets a value's name. Returns true if it was one of the tower.
     bool rename(std::string& value) const
     {
-        const bool isStates = value == statesOf(network);
-        if (!isStates && value != outputOf(network)) {
+        std::optional<ValueName> name = valueNameFrom(value);
+        if (!name || name->tower != network.name) {
             return false;
         }
-        value = isStates ? statesOf(after) : outputOf(after);
+        name->tower = after;
+        value = name->text();
         return true;
     }
 
@@ -84,8 +86,7 @@ struct Renaming {
 
 Edit renameTower(const Project& view, const std::string& name)
 {
-    Renaming renaming{view.network, view.network};
-    renaming.after.name = name;
+    const Renaming renaming{view.network, name};
     EditGroup group{"Rename tower to " + name, {SetField{"/network/name", {lineOf(JsonValue{name})}}}};
     for (std::size_t index = 0; index < towerCount(view); ++index) {
         if (std::vector<Edit> edits = renaming.editsOf(towerAt(view, index)); !edits.empty()) {

@@ -164,19 +164,28 @@ public:
     /// overwrites the logits. A part has its log-softmax, and a copy in the loss's type if that differs.
     double lossBytes() const
     {
-        if (m_project.network.ownLoss == OwnLoss::None ||
-            traitsOf(m_project.network.objective).target != Element::Token) {
+        const double bytes = logitBytes();
+        if (m_project.network.ownLoss == OwnLoss::None || bytes == 0) {
             return 0;
         }
-        const Shape logits = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape;
-        const std::int64_t vocabulary = logits.features();
-        const double tokens = m_scale.tokens * elementsOf(logits, m_context) / real(vocabulary);
+        const std::int64_t vocabulary = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape.features();
+        const double tokens = bytes / real(vocabulary) / m_scale.weightBytes;
         if (m_device == DeviceKind::Cpu) {
             return tokens * real(vocabulary) * (3 * m_scale.weightBytes - m_scale.activationBytes);
         }
         const bool copies = m_scale.weightBytes != m_scale.activationBytes;
         const double rows = std::min(tokens, real(lossRows(vocabulary, m_scale.weightBytes)));
         return rows * real(vocabulary) * m_scale.weightBytes * (copies ? 2 : 1);
+    }
+
+    /// Returns the bytes of the outputs of a micro-batch in the weights' type, if the target is a token; else 0.
+    double logitBytes() const
+    {
+        if (traitsOf(m_project.network.objective).target != Element::Token) {
+            return 0;
+        }
+        const Shape logits = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape;
+        return m_scale.tokens * elementsOf(logits, m_context) * m_scale.weightBytes;
     }
 
 private:
@@ -286,6 +295,16 @@ Cost sumOf(const std::map<NodeId, Cost>& nodes)
     return sum;
 }
 
+/// Adds to the head's cost that of its outputs at exits in a training step. Each keeps its log-softmax.
+void addExits(const Project& project, const Costing& costing, Cost& head)
+{
+    const std::vector<UsedExit> exits = usedExits(project, project.network);
+    const auto outputs = static_cast<double>(std::ranges::count_if(exits, &UsedExit::givesOutput));
+    head.trainFlops *= 1 + outputs;
+    head.activationBytes *= 1 + outputs;
+    head.lossBytes += outputs * costing.logitBytes();
+}
+
 /// Returns the costs of the first tower of a sound document.
 CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t ranks)
 {
@@ -304,6 +323,7 @@ CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t r
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
+    addExits(project, costing, report.head);
     report.topology = ofTopology(topologyCost(network.stack()), project, costing.scale());
     report.topology.optimiserBytes =
         topologyElements(project, costing.scale().stateShare) * costing.scale().weightBytes;

@@ -145,7 +145,8 @@ NodeCost stepCost(const Concatenation& /*wiring*/, const DepthStep& step, std::i
     return step.kind == DepthStepKind::Join ? NodeCost{0, 2 * weights, d} : NodeCost{};
 }
 
-/// A visit's begin keeps its input and, if linear, takes 4·d² FLOP; its end keeps the operands of gate and norm.
+/// A visit's begin keeps its input and, if linear, takes 4·d² FLOP; its end keeps the operands of gate and norm. An
+/// exit gate takes 2·d.
 NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
 {
     if (step.kind == DepthStepKind::Visit) {
@@ -157,7 +158,9 @@ NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
     }
     const bool norms =
         loop.norm == LoopNorm::Visits || (loop.norm != LoopNorm::None && step.visit.visit == evaluatedVisits(loop));
-    return {0, (loop.gate ? 3 : 0) * d + (norms ? 4 : 0) * d, (loop.gate ? 2 : 0) * d + (norms ? d : 0)};
+    const bool mayLeave = loop.exitGate && step.visit.visit < loop.visits;
+    return {0, (loop.gate ? 3 : 0) * d + (norms ? 4 : 0) * d + (mayLeave ? 2 * d : 0),
+            (loop.gate ? 2 : 0) * d + (norms ? d : 0)};
 }
 
 /// A read of n streams takes 2·n·d FLOP. A write takes 3·n·d for streams with a share of their own each, 2·n²·d + 2·n·d

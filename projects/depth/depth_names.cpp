@@ -49,6 +49,20 @@ std::string layerName(const Stack& stack, std::int64_t layer)
     return std::to_string(at.layer) + (stack.loopOf(at.layer) ? "@" + std::to_string(at.visit) : "");
 }
 
+std::optional<std::int64_t> layerNamed(const Stack& stack, std::string_view name)
+{
+    const std::size_t at = name.find('@');
+    const auto layer = numberFrom<std::int64_t>(name.substr(0, at));
+    const auto visit = at == std::string_view::npos ? 1 : numberFrom<std::int64_t>(name.substr(at + 1));
+    const Loop* const loop = layer ? stack.loopOf(*layer) : nullptr;
+    if (!layer || !visit || *layer < 1 || *layer > stack.stored() || *visit < 1 ||
+        *visit > (loop == nullptr ? 1 : loop->visits)) {
+        return std::nullopt;
+    }
+    const std::int64_t number = stack.numberOf({*layer, *visit});
+    return layerName(stack, number) == name ? std::optional(number) : std::nullopt;
+}
+
 std::int64_t modulesPerLayer(const Project& project)
 {
     return modulesIn(project.stack().topology.wiring, 1);

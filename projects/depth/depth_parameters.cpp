@@ -291,6 +291,15 @@ void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit)
         if (loop.norm == LoopNorm::Visits || loop.norm == LoopNorm::Exit) {
             vector("norm.weight", {stack.width}, 1);
         }
+        if (loop.exitGate) {
+            visit({{topologyParameter(loopParameter(i, "exit.weight")),
+                    {1, stack.width},
+                    ParameterClass::Vector,
+                    false,
+                    {}},
+                   {0}});
+            vector("exit.bias", {1}, 0);
+        }
         visitStreamParameters(loop, stack.width, [&](const char* rest, Shape shape, Numbers values, bool isMatrix) {
             visit({{topologyParameter(loopParameter(i, rest)), std::move(shape), ParameterClass::Vector, isMatrix,
                     isMatrix ? std::optional(MatrixForm{.stacks = true, .rows = 1}) : std::nullopt},

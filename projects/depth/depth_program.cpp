@@ -22,6 +22,7 @@ public:
         const Wiring& wiring = stack.topology.wiring;
         const std::int64_t layers = stack.depth();
         m_perLayer = modulesIn(wiring, 1);
+        m_hasOneResidual = hasOneResidual(wiring);
         m_residual = postNormFactors(stack).residual;
         m_program.layers = layers;
         m_program.modules = modulesIn(wiring, layers);
@@ -48,6 +49,7 @@ public:
             if (endVisit()) {
                 replaceNewest();
             }
+            noteResidual();
         }
         if (const DepthReader reader = readerOf(mix, m_module, m_program.modules); mix.finalMix && !reader.passes) {
             m_x = mixOf(mix, reader).front();
@@ -83,6 +85,7 @@ public:
             if (wiring.gate == BranchGateKind::ValueResidual) {
                 m_x = only(DepthStepKind::Add, std::move(inputs));
                 endVisit();
+                noteResidual();
                 continue;
             }
             m_skips = true;
@@ -94,6 +97,7 @@ public:
             m_step->residual = m_residual;
             m_skips = false;
             endVisit();
+            noteResidual();
             if (mixes && m_module < m_program.modules) {
                 m_x = m_entries.emplace_back(only(DepthStepKind::Store, {m_x}));
             }
@@ -203,6 +207,13 @@ private:
         m_step->visit = *visit;
         return true;
     }
+    /// Makes the residual that after the layer whose last module has run.
+    void noteResidual()
+    {
+        if (m_hasOneResidual && m_module % m_perLayer == 0) {
+            m_program.residuals.push_back(m_x);
+        }
+    }
     /// Makes the residual the newest entry, which is a full output.
     void replaceNewest() { m_x = m_newest = m_entries.back() = only(DepthStepKind::Store, {m_x}); }
 
@@ -290,6 +301,7 @@ private:
             m_entries.push_back(branch);
             m_x = only(DepthStepKind::Add, {m_x, branch});
             endVisit();
+            noteResidual();
         }
         m_x = mix.finalMix ? withShortcuts(mix) : m_x;
     }
@@ -314,6 +326,7 @@ private:
     std::vector<LoopVisit> m_loops;
     std::vector<std::int64_t> m_rowLayers;
     std::int64_t m_perLayer = 1;
+    bool m_hasOneResidual = false;
     DepthProgram m_program;
     std::optional<DepthStep> m_step; ///< the last step, which may still change
     std::int64_t m_module = 0;

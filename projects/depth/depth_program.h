@@ -72,6 +72,8 @@ struct DepthProgram {
     std::size_t values = 0; ///< number of values
     std::size_t terms = 0;  ///< number of weights of all Mix and Join
     std::size_t result = 0; ///< the value that leaves the stack
+    /// The residual after each layer, by the layer's index from 0; empty if there are several (hasOneResidual).
+    std::vector<std::size_t> residuals;
 };
 
 /// Compiles the wiring of a stack with its loops. The number of steps grows with the depth, and that of their inputs

@@ -5,6 +5,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <functional>
@@ -396,6 +397,9 @@ void restack(EditGroup& group, const Document& document, SetStack set, const Ren
         giveSources(*mix, readers);
     }
     group.edits.emplace_back(std::move(set));
+    if (std::vector<Loss> losses = renumberedLosses(project, after, layerTo); losses != project.losses) {
+        group.edits.emplace_back(SetLosses{std::move(losses)});
+    }
     addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, after.depth());
 }
 

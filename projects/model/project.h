@@ -28,6 +28,10 @@ enum class LossKind {
                  ///< al.)
     SquaredError, ///< mean over all numbers of (output − target)²
     CrossEntropy, ///< mean over the targets of −ln p, the target a field of tokens or labels
+    /// Σ_v p_v·CE_v − β·H(p), mean over the targets: CE_v is the cross-entropy after visit v of the loop with an exit
+    /// gate, p_v = λ_v·Π_{u<v}(1 − λ_u) the probability that v is the last visit, λ_v the gate's (Loop::exitGate) and 1
+    /// for the last visit, H the entropy (Ouro).
+    ExpectedExit,
 };
 
 /// A further loss of the training: it compares a tower's value with another one, or with a field of the examples. The
@@ -35,10 +39,11 @@ enum class LossKind {
 struct Loss {
     std::string name; ///< recorded as "<name>/validation"; unique
     LossKind kind = LossKind::SoftTargets;
-    std::string output = "network.output"; ///< a value: "<tower>.output" or "<tower>.states"
+    std::string output = "network.output"; ///< a value: "<tower>.output" or "<tower>.states", also at exits (towers.h)
     std::string target;                    ///< a value, which gets no gradient; empty: the data's target
     double weight = 1;
     double temperature = 1;          ///< T > 0 of SoftTargets
+    double entropy = 0.1;            ///< β ≥ 0 of ExpectedExit
     std::vector<std::string> trains; ///< the towers that it trains; empty: all that are not frozen
 
     bool operator==(const Loss&) const = default;

@@ -87,6 +87,9 @@ struct Loop {
     bool embedding = false;
     bool gate = false; ///< if true, a visit ends with h + σ(g)·(F(h) − h), with a learned g for each visit and feature
     LoopNorm norm = LoopNorm::None;
+    /// If true, the state h after a visit has a learned probability σ(w·h + b) of being the last one, by which
+    /// LossKind::ExpectedExit weighs the losses of all visits (Ouro).
+    bool exitGate = false;
     VisitRows rows = VisitRows::Visit;
     LoopStreams streams = LoopStreams::None;
     std::int64_t streamCount = 4; ///< n ≥ 2
@@ -100,11 +103,11 @@ struct Loop {
 
     bool operator==(const Loop&) const = default;
 };
-/// True if something happens to the residual between the visits.
+/// True if something happens to the residual between the visits, or reads it there.
 [[nodiscard]] constexpr bool changesState(const Loop& loop)
 {
     return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None ||
-           loop.streams != LoopStreams::None || loop.start != LoopStart::Input;
+           loop.exitGate || loop.streams != LoopStreams::None || loop.start != LoopStart::Input;
 }
 /// Returns VisitDraw::Rising's number of visits in step `step` of `steps`, both from 1.
 [[nodiscard]] std::int64_t risenVisits(const Loop& loop, std::int64_t step, std::int64_t steps);

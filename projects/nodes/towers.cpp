@@ -2,7 +2,8 @@
 #include "projects/nodes/towers.h"
 
 #include "projects/base/text.h"
-#include "projects/model/project.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/depth_program.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
@@ -15,6 +16,7 @@ namespace residua::projects {
 namespace {
 
 constexpr std::string_view kStates = "states";
+constexpr char kExit = '@'; ///< before the layer
 
 void addPorts(const Graph& graph, std::vector<std::string>& ports)
 {
@@ -133,6 +135,115 @@ std::vector<std::string> furtherPorts(const Graph& graph)
     return ports;
 }
 
+bool ValueName::isStates() const
+{
+    return port == kStates;
+}
+
+std::string ValueName::withoutExit() const
+{
+    return tower + "." + port;
+}
+
+std::string ValueName::text() const
+{
+    return withoutExit() + (exit.empty() ? "" : kExit + exit);
+}
+
+std::string exitOf(const std::string& value, const Stack& stack, std::int64_t layer)
+{
+    return value + kExit + layerName(stack, layer);
+}
+
+std::optional<ValueName> valueNameFrom(std::string_view text)
+{
+    const std::size_t point = text.find('.');
+    if (point == std::string_view::npos) {
+        return std::nullopt;
+    }
+    ValueName name{std::string(text.substr(0, point)), std::string(text.substr(point + 1)), {}};
+    const std::size_t at = name.port.find(kExit);
+    const std::string before = name.port.substr(0, at);
+    if (at != std::string::npos && at + 1 < name.port.size() && (before == kStates || before == kOutputPort)) {
+        name.exit = name.port.substr(at + 1);
+        name.port = before;
+    }
+    return name;
+}
+
+std::optional<std::size_t> gatedLoop(const Stack& stack)
+{
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        if (stack.loops[i].exitGate && stack.isSound(i)) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<UsedExit> usedExits(const Project& project, const Network& network)
+{
+    const Stack& stack = network.stack();
+    std::map<std::int64_t, bool> exits;
+    for (const Loss& loss : project.losses) {
+        for (const std::string& value : {loss.output, loss.target}) {
+            const std::optional<ValueName> name = valueNameFrom(value);
+            const auto layer = name && name->tower == network.name ? layerNamed(stack, name->exit) : std::nullopt;
+            if (layer) {
+                exits[*layer] |= !name->isStates();
+            }
+        }
+    }
+    if (const std::optional<std::size_t> gated = gatedLoop(stack)) {
+        const Loop& loop = stack.loops[*gated];
+        for (std::int64_t visit = 1; visit < loop.visits; ++visit) {
+            exits[stack.numberOf({loop.last, visit})] = true;
+        }
+    }
+    std::vector<UsedExit> used;
+    for (const auto& [layer, givesOutput] : exits) {
+        used.push_back({layer, givesOutput});
+    }
+    return used;
+}
+
+std::vector<std::string> exitNames(const Project& project)
+{
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        const Network& network = towerAt(project, index);
+        const Stack& stack = network.stack();
+        const std::int64_t layers = hasOneResidual(stack.topology.wiring) ? stack.depth() : 0;
+        for (std::int64_t layer = 1; layer <= std::min(layers, kMostListedExits); ++layer) {
+            names.push_back(exitOf(statesOf(network), stack, layer));
+            names.push_back(exitOf(outputOf(network), stack, layer));
+        }
+    }
+    return names;
+}
+
+std::vector<Loss> renumberedLosses(const Project& project, const Stack& after,
+                                   const std::function<std::optional<std::int64_t>(std::int64_t)>& layerTo)
+{
+    std::vector<Loss> losses = project.losses;
+    std::erase_if(losses, [&](Loss& loss) {
+        bool isGone = false;
+        for (std::string* const value : {&loss.output, &loss.target}) {
+            std::optional<ValueName> name = valueNameFrom(*value);
+            const auto layer =
+                name && name->tower == project.network.name ? layerNamed(project.stack(), name->exit) : std::nullopt;
+            const auto to = layer ? layerTo(*layer) : std::nullopt;
+            isGone |= layer && !to;
+            if (to) {
+                name->exit = layerName(after, *to);
+                *value = name->text();
+            }
+        }
+        return isGone;
+    });
+    return losses;
+}
+
 std::size_t towerCount(const Project& project)
 {
     return project.towers.size() + 1;
@@ -154,17 +265,15 @@ std::size_t towerNamed(const Project& project, std::string_view name)
 
 std::size_t towerOfValue(const Project& project, std::string_view value)
 {
-    const std::size_t point = value.find('.');
-    const std::size_t index =
-        point == std::string_view::npos ? towerCount(project) : towerNamed(project, value.substr(0, point));
+    const std::optional<ValueName> name = valueNameFrom(value);
+    const std::size_t index = name ? towerNamed(project, name->tower) : towerCount(project);
     if (index == towerCount(project)) {
         return index;
     }
     const Network& network = towerAt(project, index);
-    const std::string_view port = value.substr(point + 1);
-    const bool exists = port == kStates || port == kOutputPort ||
-                        std::ranges::count(furtherPorts(network.stem), port) > 0 ||
-                        std::ranges::count(furtherPorts(network.head), port) > 0;
+    const bool exists = name->isStates() || name->port == kOutputPort ||
+                        std::ranges::count(furtherPorts(network.stem), name->port) > 0 ||
+                        std::ranges::count(furtherPorts(network.head), name->port) > 0;
     return exists ? index : towerCount(project);
 }
 
@@ -277,12 +386,11 @@ Result<Project> aloneOf(Project project, std::size_t index)
 
 Status checkOneTower(const Project& project, std::string_view what)
 {
-    if (project.towers.empty() && project.losses.empty()) {
+    if (project.towers.empty()) {
         return Done{};
     }
-    return Error{"towers", "the document has " + std::to_string(towerCount(project)) + " towers and " +
-                               std::to_string(project.losses.size()) + " further losses; " + std::string(what) +
-                               " needs a document with one tower and its objective"};
+    return Error{"towers", "the document has " + std::to_string(towerCount(project)) + " towers; " + std::string(what) +
+                               " needs a document with one"};
 }
 
 std::vector<std::string> readValues(const Project& project, std::size_t index)

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/project.h"
 #include "projects/nodes/shape.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +25,40 @@ namespace residua::projects {
 [[nodiscard]] std::string outputOf(const Network& network);
 /// Returns the output ports of a stem or a head besides the main one, in the document's order.
 [[nodiscard]] std::vector<std::string> furtherPorts(const Graph& graph);
+
+/// The parts of a value's name. At an exit, "network.states@3" is the residual after layer 3 (layerName), as if a loop
+/// that a visit ends there had no further one, and "network.output@3" the head's output for it. Losses read them.
+struct ValueName {
+    std::string tower;
+    std::string port; ///< "states", "output", or a further output port
+    std::string exit; ///< the layer's name; empty: the end of the stack
+    [[nodiscard]] bool isStates() const;
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string withoutExit() const; ///< the text without the exit
+};
+/// Returns the name of the value `value`, states or output, after an executed layer.
+[[nodiscard]] std::string exitOf(const std::string& value, const Stack& stack, std::int64_t layer);
+/// Parses the name of a value; nullopt if the text cannot be one.
+[[nodiscard]] std::optional<ValueName> valueNameFrom(std::string_view text);
+/// Returns the index in Stack::loops of the loop with an exit gate, the first if there are several; nullopt if there is
+/// none.
+[[nodiscard]] std::optional<std::size_t> gatedLoop(const Stack& stack);
+/// An exit of a tower that losses, or the exit gate, read.
+struct UsedExit {
+    std::int64_t layer = 1;   ///< executed layer, after which it is
+    bool givesOutput = false; ///< true if the head's output for it is read
+};
+/// Returns the exits of a tower, by their layers, ascending: of the losses, and of the visits but the last one of the
+/// loop with an exit gate.
+[[nodiscard]] std::vector<UsedExit> usedExits(const Project& project, const Network& network);
+/// Returns the names of the values at exits of all towers, of at most kMostListedExits layers of each.
+[[nodiscard]] std::vector<std::string> exitNames(const Project& project);
+inline constexpr std::int64_t kMostListedExits = 128;
+/// Returns the losses with the names that exits of the first tower have in its new stack `after`, without those at
+/// layers that are gone. `layerTo` returns the new number of an executed layer; nullopt if it is gone.
+[[nodiscard]] std::vector<Loss>
+renumberedLosses(const Project& project, const Stack& after,
+                 const std::function<std::optional<std::int64_t>(std::int64_t)>& layerTo);
 
 [[nodiscard]] std::size_t towerCount(const Project& project);
 [[nodiscard]] const Network& towerAt(const Project& project, std::size_t index);
@@ -57,7 +95,7 @@ struct ViewedField {
 /// Returns a document of tower `index` alone, with its objective. The error says why there is none.
 [[nodiscard]] Result<Project> aloneOf(Project project, std::size_t index);
 
-/// Returns an error unless the document has one tower and no further losses, as `what`, such as "an export", needs.
+/// Returns an error unless the document has one tower, as `what`, such as "an export", needs.
 [[nodiscard]] Status checkOneTower(const Project& project, std::string_view what);
 
 /// Returns the values that the tower reads before it runs, as input and at ports of its graphs: those of other towers,

@@ -247,13 +247,14 @@ constexpr HelperText kHelpers[] = {
     """What happens to the state h between the visits of a loop, whose input is e. A pass makes `made` of its visits."""
 
     def __init__(self, width, visits, made, injection="none", embedding=False, gate=False, norm="none", streams=None,
-                 lanes=None):
+                 lanes=None, exit=False):
         super().__init__()
         self.visits, self.made, self.added, self.normed = visits, made, injection == "add", norm
         self.injection = nn.Linear(2 * width, width, bias=False) if injection == "linear" else None
         self.embedding = nn.Parameter(torch.zeros(visits, width)) if embedding else None
         self.gate = nn.Parameter(torch.zeros(visits, width)) if gate else None
         self.norm = nn.RMSNorm(width, eps=1e-6) if norm in ("visits", "exit") else None
+        self.exit = nn.Linear(width, 1) if exit else None
         self.of_head = []  # the head's norm for "head", in a list because it is stored there
         self.streams, self.lanes = streams, lanes
 
@@ -280,8 +281,13 @@ constexpr HelperText kHelpers[] = {
         if kept is not None and ran:
             h = h + self.embedding[visit - 1] if self.streams is not None and self.embedding is not None else h
             h = kept.put(visit, states, h)
-        h = h if kept is None or visit < self.visits else kept.left(h)
-        if self.normed in ("none", "visits") or visit < self.visits:
+        return h if visit < self.visits else self.left(h)
+
+    def left(self, h):
+        """The state that leaves the loop, from that at the end of a visit."""
+        kept = self.lanes if self.streams is None else self.streams
+        h = h if kept is None else kept.left(h)
+        if self.normed in ("none", "visits"):
             return h
         return self.of_head[0](h) if self.norm is None else self.norm(h)
 )"},

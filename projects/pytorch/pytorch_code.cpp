@@ -8,6 +8,7 @@
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
+#include "projects/nodes/towers.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"
 #include "projects/pytorch/visited_layers.h"
@@ -317,7 +318,32 @@ private:
         out.line("return self.head(x" + (m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
                  given(m_headConditions) + ")");
         out.outdent();
+        writeExits(arguments);
         writeLoss();
+    }
+
+    /// Writes the method that gives the outputs of all visits of a loop with an exit gate.
+    void writeExits(const std::string& arguments)
+    {
+        if (!gatedLoop(m_project.stack())) {
+            return;
+        }
+        PythonText& out = m_network;
+        out.define("exits(self, " + arguments + ")",
+                   {"The output after each visit, and the probability that it is the last one, [..., visits]."});
+        out.line("x, exits = self.stem(" + entering() + given(m_stemConditions) + "), []");
+        writeStack(", exits");
+        out.lines(
+            "outputs = [self.head(h%1%2) for h in [h for h, _ in exits[:-1]] + [x]]",
+            {m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "", given(m_headConditions)});
+        out.lines(R"(
+shares, stays = [], 1
+for _, leaves in exits[:-1]:
+    shares.append(stays * leaves)
+    stays = stays * (1 - leaves)
+return outputs, torch.cat(shares + [stays], dim=-1))",
+                  {});
+        out.outdent();
     }
 
     /// Writes a member of the class with these names, if there are any.
@@ -336,8 +362,8 @@ private:
         return m_conditions.empty() ? "" : ", " + joinedText(m_conditions);
     }
 
-    /// Writes the call of the topology with the layers, which are given their conditions.
-    void writeStack()
+    /// Writes the call of the topology with the layers, which are given their conditions, and a further argument.
+    void writeStack(const std::string& argument = {})
     {
         const bool binds = !m_layerConditions.empty();
         const auto bound = [&](const std::string& call) {
@@ -368,7 +394,7 @@ private:
             all = "[" + bound("layer") + orAbsent + " for layer in " + all + "]";
         }
         m_network.lines("%1", {all.empty() ? "" : "layers = " + all});
-        m_network.line("x = self.topology(x, layers)");
+        m_network.line("x = self.topology(x, layers" + argument + ")");
     }
 
     /// Gives the loops that end with the head's norm that module.

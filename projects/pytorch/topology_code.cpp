@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_parameters.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <variant>
@@ -139,7 +140,7 @@ void TopologyCode::loops(const TopologySetting& setting)
                 : loop.norm == LoopNorm::Visits ? ", norm=\"visits\""
                 : loop.norm == LoopNorm::Exit   ? ", norm=\"exit\""
                                                 : ", norm=\"head\"") +
-               streamsOf(setting, loop) + ")";
+               streamsOf(setting, loop) + (loop.exitGate ? ", exit=True" : "") + ")";
     };
     text.line("self.loop = nn.ModuleDict({" + joinedText(changingLoops(stack), ", ", made) + "})");
 }
@@ -168,6 +169,13 @@ if j in ENDS:
     x = self.loop[loop].end(visit, x, begun, states)
     %1)",
                    {changed});
+        if (gatedLoop(setting.project.stack())) {
+            text.lines(R"(
+    if exits is not None and self.loop[loop].exit is not None:
+        left = x if visit == self.loop[loop].visits else self.loop[loop].left(x)
+        exits.append((left, torch.sigmoid(self.loop[loop].exit(left)))))",
+                       {});
+        }
     }
 }
 
@@ -222,7 +230,8 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
 
 void beginForward(const TopologySetting& setting, PythonText& text)
 {
-    text.define("forward(self, x, layers)");
+    text.define(gatedLoop(setting.project.stack()) ? "forward(self, x, layers, exits=None)"
+                                                   : "forward(self, x, layers)");
     if (sitesOf(setting.project.stack().topology.wiring) == MixSites::Ffn) {
         text.line("x = x + layers[0].attend(x)");
         text.line("layers = between_feed_forwards(layers)");

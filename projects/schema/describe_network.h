@@ -148,6 +148,11 @@ struct Fields<Loop> {
            "Where the state passes a norm with a gain.",
            {.paper = "after each visit (Ouro), the head's (Huginn)"}},
           &Loop::norm);
+        v({"exit_gate",
+           "exit gate",
+           "After each visit, a learned probability that it is the last one weighs the losses of the visits.",
+           {.paper = "on (Ouro)", .inFiles = InFiles::IfSet}},
+          &Loop::exitGate);
         v({"rows",
            "wiring's weights",
            "Whether gates, norms and streams of the topology have weights for each visit.",

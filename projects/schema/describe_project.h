@@ -33,18 +33,22 @@ template <>
 inline constexpr std::size_t kMostOf<Loss> = 64;
 template <>
 struct Choices<LossKind> {
-    static constexpr Choice all[] = {
-        {"soft_targets", "soft targets"}, {"squared_error", "squared error"}, {"cross_entropy", "cross-entropy"}};
+    static constexpr Choice all[] = {{"soft_targets", "soft targets"},
+                                     {"squared_error", "squared error"},
+                                     {"cross_entropy", "cross-entropy"},
+                                     {"expected_exit", "expected cross-entropy over exits"}};
 };
 template <>
 struct Fields<Loss> {
     static bool hasTemperature(const Loss& loss) { return loss.kind == LossKind::SoftTargets; }
+    static bool hasEntropy(const Loss& loss) { return loss.kind == LossKind::ExpectedExit; }
 
     static constexpr void visit(auto&& v)
     {
         v({"name", "name", "What its values are recorded as.", {.need = Need::Required}}, &Loss::name);
         v({"kind", "kind", "How output and target are compared."}, &Loss::kind);
-        v({"output", "output", "A value of a tower: its states or its output."}, &Loss::output);
+        v({"output", "output", "A value of a tower: its states or its output, also after a layer (network.output@3)."},
+          &Loss::output);
         v({"target", "target", "A value of a tower, which gets no gradient; empty: the examples' target."},
           &Loss::target);
         v({"weight", "weight", "Factor of the loss.", {.range = Range::atLeast(0)}}, &Loss::weight);
@@ -53,6 +57,14 @@ struct Fields<Loss> {
            "Divides the logits of output and target.",
            {.range = Range::moreThan(0), .where = when<hasTemperature>}},
           &Loss::temperature);
+        v({"entropy",
+           "entropy's factor",
+           "Factor of the entropy of the exits, which is subtracted.",
+           {.range = Range::atLeast(0),
+            .paper = "0.1, later 0.05 (Ouro)",
+            .inFiles = InFiles::IfSet,
+            .where = when<hasEntropy>}},
+          &Loss::entropy);
         v({"trains", "trained towers", "The towers that it trains; none named: all that are not frozen."},
           &Loss::trains);
     }

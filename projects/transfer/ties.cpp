@@ -49,6 +49,10 @@ Status checkUntied(const Stack& stack, std::size_t index)
                                 std::to_string(stack.loops.size())};
     }
     const Loop& loop = stack.loops[index];
+    if (loop.exitGate) {
+        return Error{kTies, "an exit gate weighs the visits of loop " + std::to_string(index + 1) +
+                                ", which layers of their own are not; expected a loop without exit_gate"};
+    }
     const bool reads = loop.injection != LoopInjection::None || loop.streams != LoopStreams::None;
     if (reads && evaluatedVisits(loop) > 1) {
         return Error{kTies, "the visits of loop " + std::to_string(index + 1) +

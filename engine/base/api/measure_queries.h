@@ -60,8 +60,14 @@ struct SampleRequest {
     double temperature = 0.8; ///< 0: greedy
     std::int64_t topK = 0;    ///< 0: off. For candidates it is their number; 0: kCandidates
     std::int64_t seed = 1;
+    double exitAt = 0; ///< q in (0, 1]: each token leaves a loop with an exit gate early (Pass::exitAt). 0: never
 };
 
+inline constexpr projects::Field kExitAt{
+    "exit-at",
+    {},
+    "each token takes the output of the first visit at which its exit probabilities add up to Q",
+    {.range = projects::Range::within(0, 1), .value = "Q", .otherwise = "the last visit"}};
 constexpr void describe(const SampleRequest*, auto&& v)
 {
     v({"prompt",
@@ -81,6 +87,7 @@ constexpr void describe(const SampleRequest*, auto&& v)
        {.range = kNotNegative, .value = "K", .otherwise = "all; of masked tokens 5"}},
       &SampleRequest::topK);
     v({"seed", {}, "of the draws", {.value = "N"}}, &SampleRequest::seed);
+    v(kExitAt, &SampleRequest::exitAt);
 }
 
 struct EvaluationReady {
@@ -98,6 +105,7 @@ struct EvaluateRequest {
     RunRef of;
     Split split = Split::Validation;
     std::int64_t batches = 0; ///< 0: all
+    double exitAt = 0;        ///< as in SampleRequest
 };
 
 constexpr void describe(const EvaluateRequest*, auto&& v)
@@ -105,6 +113,7 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
     v({"split", {}, {}, {.value = "NAME"}}, &EvaluateRequest::split);
     v({"batches", {}, "at most so many", {.range = kNotNegative, .value = "N", .otherwise = "all"}},
       &EvaluateRequest::batches);
+    v(kExitAt, &EvaluateRequest::exitAt);
 }
 
 struct StabilityReady {

@@ -32,12 +32,14 @@ std::vector<std::size_t> readBy(const DepthStep& step)
     return read;
 }
 
-/// Returns for each step the values that it is the last to use, but for the program's result.
-std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
+/// Returns for each step the values that it is the last to use, but for those that are kept.
+std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program, const std::vector<std::size_t>& kept)
 {
     std::vector<std::vector<std::size_t>> uses(program.steps.size());
     std::vector<bool> seen(program.values);
-    seen[program.result] = true;
+    for (const std::size_t value : kept) {
+        seen[value] = true;
+    }
     for (std::size_t number = program.steps.size(); number-- > 0;) {
         const DepthStep& step = program.steps[number];
         std::vector<std::size_t> used = readBy(step);
@@ -76,6 +78,7 @@ public:
     [[nodiscard]] const DepthState& state() const { return m_state; }
 
     [[nodiscard]] Residual residual(std::size_t number) const { return m_state.values[number].residual(); }
+    [[nodiscard]] at::Tensor sum(std::size_t number) { return value(number); }
 
     void run(std::size_t number)
     {
@@ -386,13 +389,30 @@ LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_pt
       m_layers(std::move(layers)),
       m_rule(std::move(rule)),
       m_loops(std::move(loops)),
-      m_compute(compute),
-      m_lastUses(lastUsesIn(m_program)),
-      m_sums(sumsIn(m_program))
+      m_compute(compute)
 {
+    keepExits({});
 }
 
-std::vector<std::optional<LayerWiring::Sum>> LayerWiring::sumsIn(const DepthProgram& program)
+void LayerWiring::keepExits(const std::vector<std::int64_t>& layers)
+{
+    m_exits.clear();
+    std::vector<std::size_t> kept{m_program.result};
+    for (const std::int64_t layer : layers) {
+        const std::size_t value = m_program.residuals.at(static_cast<std::size_t>(layer - 1));
+        const std::int64_t last = layer * (m_program.modules / m_program.layers);
+        const auto leave = std::ranges::find_if(m_program.steps, [last](const DepthStep& step) {
+            return step.kind == DepthStepKind::Leave && step.visit.lastModule == last;
+        });
+        m_exits.push_back({value, leave == m_program.steps.end() ? std::nullopt : std::optional(leave->visit)});
+        kept.push_back(value);
+    }
+    m_lastUses = lastUsesIn(m_program, kept);
+    m_sums = sumsIn(m_program, kept);
+}
+
+std::vector<std::optional<LayerWiring::Sum>> LayerWiring::sumsIn(const DepthProgram& program,
+                                                                 const std::vector<std::size_t>& kept)
 {
     std::vector<std::size_t> reads(program.values); // of each value: the steps that read it
     std::vector<std::size_t> last(program.values);  // of each value: the last of them
@@ -406,8 +426,10 @@ std::vector<std::optional<LayerWiring::Sum>> LayerWiring::sumsIn(const DepthProg
             last[value] = number;
         }
     }
-    ++reads[program.result];
-    last[program.result] = program.steps.size();
+    for (const std::size_t value : kept) {
+        ++reads[value];
+        last[value] = program.steps.size();
+    }
     std::vector<std::optional<Sum>> sums(program.steps.size());
     std::size_t run = 0; // the last step that runs a module
     for (std::size_t number = 0; number < program.steps.size(); ++number) {
@@ -491,7 +513,7 @@ std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) con
     return m_program.steps.size();
 }
 
-Residual LayerWiring::run(const at::Tensor& input, const Pass& pass)
+Residual LayerWiring::run(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits)
 {
     m_rule->begin(pass);
     const bool altered = pass.alteration && !pass.alteration->empty();
@@ -509,6 +531,10 @@ Residual LayerWiring::run(const at::Tensor& input, const Pass& pass)
         running.release(m_lastUses[step]);
     }
     m_rule->end();
+    for (std::size_t i = 0; exits != nullptr && i < m_exits.size(); ++i) {
+        const at::Tensor state = running.sum(m_exits[i].value);
+        exits->push_back(m_exits[i].visit ? m_loops.left(*m_exits[i].visit, state) : state);
+    }
     return running.residual(m_program.result);
 }
 

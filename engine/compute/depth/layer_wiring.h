@@ -21,8 +21,16 @@ namespace residua::engine {
 /// LayerStack.
 class LayerWiring {
 public:
-    /// Maps the stack's input [..., d] to the final output [..., d].
-    [[nodiscard]] Residual run(const at::Tensor& input, const Pass& pass);
+    /// Maps the stack's input [..., d] to the final output [..., d]. If `exits` is not null, it gets the residual after
+    /// each of the layers of keepExits(), as it would leave a loop whose visit ends there.
+    [[nodiscard]] Residual run(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits = nullptr);
+    /// Makes passes keep the residual after these executed layers, from 1.
+    void keepExits(const std::vector<std::int64_t>& layers);
+    /// As LoopRule::exitLogit.
+    [[nodiscard]] at::Tensor exitLogit(std::size_t loop, const at::Tensor& state) const
+    {
+        return m_loops.exitLogit(loop, state);
+    }
     /// Returns the topology's own terms of the training loss.
     [[nodiscard]] std::vector<Regulariser> regularisers() const { return m_rule->regularisers(); }
     /// As LoopRule::setHeadNorm.
@@ -43,7 +51,12 @@ private:
         bool isRead = false;       ///< true if other steps read the branch too
         bool endsResidual = false; ///< true if no later step but the sum reads the residual
     };
-    [[nodiscard]] static std::vector<std::optional<Sum>> sumsIn(const projects::DepthProgram& program);
+    struct Exit {
+        std::size_t value = 0;                    ///< of the program
+        std::optional<projects::LoopVisit> visit; ///< of a loop that changes the residual, if it ends there
+    };
+    [[nodiscard]] static std::vector<std::optional<Sum>> sumsIn(const projects::DepthProgram& program,
+                                                                const std::vector<std::size_t>& kept);
 
     LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
                 const Compute& compute);
@@ -60,6 +73,7 @@ private:
     std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port
     std::vector<std::vector<std::size_t>> m_lastUses; ///< of each step: the values that no later step reads
     std::vector<std::optional<Sum>> m_sums;           ///< of each step that runs a module
+    std::vector<Exit> m_exits;                        ///< those that run() returns
 };
 
 } // namespace residua::engine

@@ -70,7 +70,9 @@ LoopRule::LoopRule(const projects::Stack& stack, InitPlan& plan) : m_compute(pla
                            of("streams.scale"),
                            of("lanes.read"),
                            of("lanes.mix"),
-                           of("lanes.write")});
+                           of("lanes.write"),
+                           of("exit.weight"),
+                           of("exit.bias")});
     }
 }
 
@@ -157,20 +159,37 @@ at::Tensor LoopRule::end(const projects::LoopVisit& at, const at::Tensor& h, con
         const at::Tensor share = at::sigmoid(parts.gate.select(0, at.visit - 1)).to(h.scalar_type());
         residual = begin + share * (h - begin);
     }
-    const bool leaves = at.visit == parts.loop.visits;
-    const auto normed = [&] { return normalised(parts.norm, residual, residual.scalar_type()); };
     if (ran && parts.loop.norm == projects::LoopNorm::Visits) {
-        residual = normed();
+        residual = normalised(parts.norm, residual, residual.scalar_type());
     }
     if (streams.defined()) {
         residual = ran ? written(parts, at.visit, streamsOf(parts, streams), residual) : residual;
-        if (leaves) {
-            const at::Tensor states = streamsOf(parts, residual).unflatten(-1, {parts.loop.streamCount, m_width});
-            residual = parts.mix.defined() ? states.sum(-2) : states.mean(-2);
-        }
     }
-    const bool normsExit = parts.loop.norm == projects::LoopNorm::Exit || parts.loop.norm == projects::LoopNorm::Head;
-    return leaves && normsExit ? normed() : residual;
+    return at.visit == parts.loop.visits ? leaving(parts, residual) : residual;
+}
+
+at::Tensor LoopRule::leaving(const Parts& parts, const at::Tensor& h) const
+{
+    at::Tensor residual = h;
+    if (parts.loop.streams != projects::LoopStreams::None) {
+        const at::Tensor states = streamsOf(parts, h).unflatten(-1, {parts.loop.streamCount, m_width});
+        residual = parts.mix.defined() ? states.sum(-2) : states.mean(-2);
+    }
+    const bool norms = parts.loop.norm == projects::LoopNorm::Exit || parts.loop.norm == projects::LoopNorm::Head;
+    return norms ? normalised(parts.norm, residual, residual.scalar_type()) : residual;
+}
+
+at::Tensor LoopRule::left(const projects::LoopVisit& at, const at::Tensor& h) const
+{
+    const Parts& parts = m_loops[at.loop];
+    return at.visit == parts.loop.visits ? h : leaving(parts, h);
+}
+
+at::Tensor LoopRule::exitLogit(std::size_t loop, const at::Tensor& state) const
+{
+    const Parts& parts = m_loops.at(loop);
+    const at::Tensor h = state.to(m_compute.parameterType);
+    return (h * parts.exitWeight.squeeze(0)).sum(-1) + parts.exitBias;
 }
 
 } // namespace residua::engine

@@ -6,6 +6,7 @@
 #include "engine/compute/ops/norm.h"
 #include "projects/model/stack.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace residua::engine {
@@ -34,6 +35,11 @@ public:
     /// false, for the loop's exit. With streams, returns them before the exit.
     [[nodiscard]] at::Tensor end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin,
                                  const at::Tensor& streams, bool ran) const;
+    /// Returns the residual after a visit as it would leave the loop if there were no further visits, from that at the
+    /// end of the visit: the last visit's is unchanged.
+    [[nodiscard]] at::Tensor left(const projects::LoopVisit& at, const at::Tensor& h) const;
+    /// Returns the logit w·h + b of the exit gate of a loop for the states `state` [..., d]: [...].
+    [[nodiscard]] at::Tensor exitLogit(std::size_t loop, const at::Tensor& state) const;
 
 private:
     struct Parts {
@@ -48,7 +54,10 @@ private:
         at::Tensor read; ///< of lanes [visits, n]; mix [visits, n, n] and write [visits, n]
         at::Tensor mix;
         at::Tensor write;
+        at::Tensor exitWeight; ///< of the exit gate [1, d]; bias [1]
+        at::Tensor exitBias;
     };
+    [[nodiscard]] at::Tensor leaving(const Parts& parts, const at::Tensor& h) const;
     /// Returns the streams [..., n·d] of `x`, which is one state or has them already.
     [[nodiscard]] at::Tensor streamsOf(const Parts& parts, const at::Tensor& x) const;
     /// Returns shares of gated streams for a visit [..., count, n]: those from `first` on of read, write, keep.

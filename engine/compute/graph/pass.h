@@ -129,6 +129,10 @@ struct Pass {
     /// Collects the inputs of each weight that can be factored unless it is null. Must outlive the pass.
     WeightInputs* weightInputs = nullptr;
 
+    /// q: in an evaluation, the output for a token is that after the first visit v of the loop with an exit gate at
+    /// which Σ_{u≤v} p_u ≥ q (projects::LossKind::ExpectedExit). 0: that of the last visit.
+    double exitAt = 0;
+
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }

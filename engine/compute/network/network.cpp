@@ -4,6 +4,8 @@
 #include "engine/compute/graph/row_layout.h"
 #include "engine/compute/network/objectives.h"
 #include "engine/compute/network/tower.h"
+#include "engine/compute/network/tower_exits.h"
+#include "engine/compute/network/value_losses.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
@@ -11,11 +13,7 @@
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/Reduction.h>
-#include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/log_softmax.h>
-#include <ATen/ops/mean.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/sum.h>
 
 #include <algorithm>
@@ -29,34 +27,7 @@ namespace {
 using projects::Project;
 
 constexpr const char* kLossName = "loss";
-
-/// Returns the mean over all dimensions but the last of T²·KL(softmax(target/T) ‖ softmax(output/T)).
-at::Tensor softTargets(const at::Tensor& output, const at::Tensor& target, double temperature)
-{
-    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const at::Tensor mine = at::log_softmax(output.to(type) / temperature, -1);
-    const at::Tensor wanted = at::log_softmax(target.to(type) / temperature, -1);
-    const at::Tensor divergence = at::sum(at::exp(wanted) * (wanted - mine), -1);
-    return at::mean(divergence) * (temperature * temperature);
-}
-
-at::Tensor lossOf(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target)
-{
-    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    switch (loss.kind) {
-    case projects::LossKind::SoftTargets:
-        return softTargets(output, target, loss.temperature);
-    case projects::LossKind::SquaredError: {
-        const at::Tensor error = output.to(type) - target.to(type);
-        return at::mean(error * error);
-    }
-    case projects::LossKind::CrossEntropy:
-        break;
-    }
-    const at::Tensor logits = output.to(type);
-    return at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
-                                  at::Reduction::Mean, projects::kIgnoredTarget);
-}
+constexpr const char* kVisits = "visits";
 
 /// The losses whose gradients go to the same towers.
 struct LossGroup {
@@ -161,7 +132,8 @@ public:
     {
         Pass whole = passFor(batch, pass);
         const Residual states = statesOfFirst(batch.input, whole);
-        return m_first->outputs(states, whole).front();
+        const at::Tensor output = m_first->outputs(states, whole).front();
+        return exitsEarly(*m_first, whole) ? outputAtExit(*m_first, output, whole) : output;
     }
 
     [[nodiscard]] std::size_t lossGroups() const override { return m_groups.size(); }
@@ -229,6 +201,7 @@ public:
         for (const LossGroup& group : m_groups) {
             for (const projects::Loss& loss : group.losses) {
                 quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
+                addExits(loss, batch, whole, quantities);
             }
         }
         return quantities;
@@ -292,6 +265,14 @@ private:
             taken.insert(ownLossOf(tower));
         }
         for (const projects::Loss& loss : project.losses) {
+            for (std::int64_t visit = 1; visit <= visitsOf(loss); ++visit) {
+                taken.insert(atVisit(loss, visit));
+            }
+        }
+        if (projects::gatedLoop(m_first->network().stack())) {
+            taken.insert(kVisits);
+        }
+        for (const projects::Loss& loss : project.losses) {
             if (taken.contains(loss.name)) {
                 return Error{"loss " + loss.name, "has the name of another recorded quantity; expected another name"};
             }
@@ -344,13 +325,19 @@ private:
     }
 
     /// Returns the tower's states, which become an input of the pass.
-    [[nodiscard]] Residual statesOf(const Tower& tower, const at::Tensor& input, Pass& whole, const Pass& own)
+    [[nodiscard]] Residual statesOf(CompiledTower& tower, const at::Tensor& input, Pass& whole, const Pass& own)
     {
-        const std::string& reads = tower.compiled->network().input;
-        Residual states = tower.compiled->states(reads.empty() ? input : whole.inputs.at(reads), own);
+        const std::string& reads = tower.network().input;
+        std::vector<at::Tensor> exits;
+        const bool hasExits = hasValues() || exitsEarly(tower, own);
+        Residual states =
+            tower.states(reads.empty() ? input : whole.inputs.at(reads), own, hasExits ? &exits : nullptr);
+        if (hasExits) {
+            whole.inputs.merge(exitValues(tower, exits, own));
+        }
         if (hasValues()) {
             states = {states.sum(), {}};
-            whole.inputs.insert_or_assign(projects::statesOf(tower.compiled->network()), states.sum());
+            whole.inputs.insert_or_assign(projects::statesOf(tower.network()), states.sum());
         }
         return states;
     }
@@ -361,7 +348,11 @@ private:
     {
         for (const Tower& tower : m_towers) {
             const Pass own = passOf(tower, whole);
-            std::vector<at::Tensor> outputs = tower.compiled->outputs(statesOf(tower, input, whole, own), own);
+            std::vector<at::Tensor> outputs =
+                tower.compiled->outputs(statesOf(*tower.compiled, input, whole, own), own);
+            if (exitsEarly(*tower.compiled, own)) {
+                outputs.front() = outputAtExit(*tower.compiled, outputs.front(), whole);
+            }
             if (hasValues()) {
                 whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()), outputs.front());
             }
@@ -377,7 +368,7 @@ private:
                 return;
             }
             const Pass own = passOf(tower, whole);
-            const Residual states = statesOf(tower, input, whole, own);
+            const Residual states = statesOf(*tower.compiled, input, whole, own);
             whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()),
                                           tower.compiled->outputs(states, own).front());
         }
@@ -387,14 +378,77 @@ private:
     {
         runBefore(input, whole);
         const std::string& reads = m_first->network().input;
-        return m_first->states(reads.empty() ? input : whole.inputs.at(reads), whole);
+        std::vector<at::Tensor> exits;
+        const bool hasExits = exitsEarly(*m_first, whole);
+        Residual states =
+            m_first->states(reads.empty() ? input : whole.inputs.at(reads), whole, hasExits ? &exits : nullptr);
+        if (hasExits) {
+            whole.inputs.merge(exitValues(*m_first, exits, whole));
+        }
+        return states;
     }
 
     /// Returns a further loss of values that the pass has as inputs.
-    [[nodiscard]] static at::Tensor valueOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole)
+    [[nodiscard]] at::Tensor valueOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole) const
     {
+        if (loss.kind == projects::LossKind::ExpectedExit) {
+            return exitLossesOf(loss, batch, whole).expected(loss.entropy);
+        }
         const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target).detach();
-        return engine::lossOf(loss, whole.inputs.at(loss.output), target);
+        return valueLoss(loss, whole.inputs.at(loss.output), target);
+    }
+
+    /// Returns the tower whose exits the loss weighs.
+    [[nodiscard]] const CompiledTower& gatedTower(const projects::Loss& loss) const
+    {
+        const std::string name = projects::valueNameFrom(loss.output).value().tower;
+        return *std::ranges::find_if(m_towers, [&](const Tower& tower) {
+                    return tower.compiled->network().name == name;
+                })->compiled;
+    }
+    /// Returns the number of visits whose losses the loss weighs, 0 for other kinds.
+    [[nodiscard]] std::int64_t visitsOf(const projects::Loss& loss) const
+    {
+        if (loss.kind != projects::LossKind::ExpectedExit) {
+            return 0;
+        }
+        const projects::Stack& stack = gatedTower(loss).network().stack();
+        return stack.loops[projects::gatedLoop(stack).value()].visits;
+    }
+    /// Returns the name by which the loss after one visit is recorded.
+    [[nodiscard]] static std::string atVisit(const projects::Loss& loss, std::int64_t visit)
+    {
+        return loss.name + "@" + std::to_string(visit);
+    }
+
+    [[nodiscard]] ExitLosses exitLossesOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole) const
+    {
+        const CompiledTower& tower = gatedTower(loss);
+        return exitLosses(outputsOfVisits(tower, whole.inputs.at(loss.output), whole), logExitShares(tower, whole),
+                          batch.target);
+    }
+
+    /// Adds the cross-entropy after each visit that the loss weighs, and the number of visits: the mean over the
+    /// targets of Σ v·p_v, or with Pass::exitAt of the visits at which they leave.
+    void addExits(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole,
+                  BatchQuantities& quantities) const
+    {
+        if (loss.kind != projects::LossKind::ExpectedExit) {
+            return;
+        }
+        const ExitLosses exits = exitLossesOf(loss, batch, whole);
+        const std::int64_t visits = exits.losses.size(-1);
+        for (std::int64_t visit = 1; visit <= visits; ++visit) {
+            quantities.means.push_back({atVisit(loss, visit), exits.meanOf(exits.losses.select(-1, visit - 1))});
+        }
+        const CompiledTower& tower = gatedTower(loss);
+        if (&tower == m_first) {
+            const at::Tensor numbers = at::arange(1, visits + 1, exits.losses.options());
+            const at::Tensor made = exitsEarly(tower, whole)
+                                        ? exitVisits(tower, whole).reshape({-1}).to(exits.losses.scalar_type()) + 1
+                                        : (exits.logShares.exp() * numbers).sum(-1);
+            quantities.means.push_back({kVisits, exits.meanOf(made)});
+        }
     }
 
     /// Adds the quantities of the first tower's output beside its loss.

@@ -6,14 +6,16 @@
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
-#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/log_sigmoid.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -230,6 +232,10 @@ private:
             return wiring.error();
         }
         m_tower->m_wiring = std::move(*wiring);
+        m_tower->m_exits = projects::usedExits(m_project, m_project.network);
+        std::vector<std::int64_t> exits;
+        std::ranges::transform(m_tower->m_exits, std::back_inserter(exits), &projects::UsedExit::layer);
+        m_tower->m_wiring->keepExits(exits);
         m_tower->m_regularisers = m_tower->m_wiring->regularisers();
         m_tower->m_dropping.emplace(m_project);
         m_tower->m_drops |= std::ranges::any_of(m_project.stack().loops, [](const projects::Loop& loop) {
@@ -319,10 +325,32 @@ void CompiledTower::alter(Pass& pass) const
     }
 }
 
-Residual CompiledTower::states(const at::Tensor& input, const Pass& pass)
+Residual CompiledTower::states(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits)
 {
     const at::Tensor entering[] = {m_takesTokens ? input : input.to(m_parameterType)};
-    return m_wiring->run(m_stem->run(entering, pass), pass);
+    return m_wiring->run(m_stem->run(entering, pass), pass, exits);
+}
+
+at::Tensor CompiledTower::logExitShares(const std::vector<at::Tensor>& exits) const
+{
+    const projects::Stack& stack = m_network.stack();
+    const std::optional<std::size_t> gated = projects::gatedLoop(stack);
+    if (!gated) {
+        return {};
+    }
+    const projects::Loop& loop = stack.loops[*gated];
+    std::vector<at::Tensor> shares;
+    at::Tensor stays; // ln Π (1 − λ) of the visits so far
+    for (std::int64_t visit = 1; visit < loop.visits; ++visit) {
+        const std::int64_t layer = stack.numberOf({loop.last, visit});
+        const auto at = std::ranges::find(m_exits, layer, &projects::UsedExit::layer) - m_exits.begin();
+        const at::Tensor logit = m_wiring->exitLogit(*gated, exits[static_cast<std::size_t>(at)]);
+        const at::Tensor leaves = at::log_sigmoid(logit);
+        shares.push_back(stays.defined() ? stays + leaves : leaves);
+        stays = stays.defined() ? stays + at::log_sigmoid(-logit) : at::log_sigmoid(-logit);
+    }
+    shares.push_back(stays);
+    return at::stack(shares, -1);
 }
 
 std::vector<at::Tensor> CompiledTower::outputs(const Residual& states, const Pass& pass)

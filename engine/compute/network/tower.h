@@ -9,6 +9,7 @@
 #include "engine/compute/network/objectives.h"
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -49,7 +50,13 @@ public:
     /// Changes the pass as its alteration says.
     void alter(Pass& pass) const;
     /// Returns the output of the stack: [batch, time, d] or [batch, d]. The pass must define the use of the layers.
-    [[nodiscard]] Residual states(const at::Tensor& input, const Pass& pass);
+    /// Unless `exits` is null, it gets the residual at each of exits().
+    [[nodiscard]] Residual states(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits = nullptr);
+    /// Returns the exits that losses or the exit gate read.
+    [[nodiscard]] const std::vector<projects::UsedExit>& exits() const { return m_exits; }
+    /// Returns the logarithms of the probabilities that each visit of the loop with an exit gate is the last one
+    /// [..., visits], in at least single precision, from the residual at exits(). Undefined without such a loop.
+    [[nodiscard]] at::Tensor logExitShares(const std::vector<at::Tensor>& exits) const;
     /// Returns the head's outputs in the order of its ports: the tower's output, and those for further labels.
     [[nodiscard]] std::vector<at::Tensor> outputs(const Residual& states, const Pass& pass);
     /// Returns the regularisers of a pass, which must define the use of the layers.
@@ -73,6 +80,7 @@ private:
     std::optional<GraphProgram> m_stem;
     std::optional<LayerDropping> m_dropping;
     std::unique_ptr<LayerWiring> m_wiring;
+    std::vector<projects::UsedExit> m_exits;
     std::optional<GraphProgram> m_head;
     std::pair<std::size_t, std::size_t> m_parameters;
     bool m_drops = false;

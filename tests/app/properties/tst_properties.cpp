@@ -103,6 +103,9 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         loop.streams = projects::LoopStreams::Gated;
         loop.draw = projects::VisitDraw::Poisson;
     }
+    for (projects::Loss& loss : project.losses) {
+        loss.kind = pointer.ends_with("/entropy") ? projects::LossKind::ExpectedExit : loss.kind;
+    }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;
     project.training.weightAverage = 0.9;

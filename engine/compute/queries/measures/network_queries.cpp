@@ -8,6 +8,7 @@
 #include "engine/compute/train/stability.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,6 +18,25 @@ namespace residua::engine {
 namespace {
 
 constexpr std::int64_t kPromptFromData = 16; ///< the number of tokens taken from the data if the prompt is empty
+
+/// Returns an error if tokens are to leave early and the network has no exit gate.
+Status checkExits(const projects::Project& project, double exitAt)
+{
+    if (exitAt == 0 || projects::gatedLoop(project.network.stack())) {
+        return Done{};
+    }
+    return Error{"exit-at", "the run \"" + project.name +
+                                "\" has no loop with an exit gate, by which tokens would leave; "
+                                "expected such a run, or 0"};
+}
+
+/// Returns a pass of the checkpoint's network in which tokens leave early if `exitAt` is not 0.
+Pass passOf(const LoadedModel& model, double exitAt)
+{
+    Pass pass = passAfter(model.step);
+    pass.exitAt = exitAt;
+    return pass;
+}
 
 class SampleQuery final : public Query {
 public:
@@ -52,6 +72,9 @@ private:
             return model.error();
         }
         const TrainerParts& parts = model->parts;
+        if (const Status can = checkExits(parts.project, m_request.exitAt); !can) {
+            return can;
+        }
         const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
             const Status filled = fillLabelled(*parts.dataset);
@@ -87,7 +110,7 @@ private:
                                          .temperature = m_request.temperature,
                                          .topK = m_request.topK,
                                          .seed = m_request.seed,
-                                         .step = m_model->step});
+                                         .pass = passOf(*m_model, m_request.exitAt)});
         return Done{};
     }
 
@@ -120,7 +143,8 @@ private:
             upload(m_labelled, schema, parts.device, parameterType(parts.project.training.precision));
         const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
         SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
-        for (const FilledToken& each : classesOf(*parts.network, parts.device, batch, wanted, m_model->step)) {
+        for (const FilledToken& each :
+             classesOf(*parts.network, parts.device, batch, wanted, passOf(*m_model, m_request.exitAt))) {
             MaskedPosition place{each.position, {}};
             for (const auto& [label, probability] : each.candidates) {
                 place.candidates.push_back({nameOf(label), probability});
@@ -146,8 +170,9 @@ private:
         const Dataset& dataset = *m_model->parts.dataset;
         const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
         SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
-        const std::vector<FilledToken> found = candidatesFor(*m_model->parts.network, m_model->parts.device, m_tokens,
-                                                             *dataset.maskToken(), wanted, m_model->step);
+        const std::vector<FilledToken> found =
+            candidatesFor(*m_model->parts.network, m_model->parts.device, m_tokens, *dataset.maskToken(), wanted,
+                          passOf(*m_model, m_request.exitAt));
         for (const FilledToken& each : found) {
             MaskedPosition place{each.position, {}};
             for (const auto& [token, probability] : each.candidates) {
@@ -203,7 +228,7 @@ private:
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
-        if (const Status added = m_evaluation->advance(passAfter(m_model->step)); !added) {
+        if (const Status added = m_evaluation->advance(passOf(*m_model, m_request.exitAt)); !added) {
             return QueryFailed{m_request.tag, added.error()};
         }
         if (!m_evaluation->atEnd()) {
@@ -218,6 +243,9 @@ private:
         Result<LoadedModel> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
+        }
+        if (const Status can = checkExits(model->parts.project, m_request.exitAt); !can) {
+            return can;
         }
         if (model->parts.dataset->size(m_request.split) == 0) {
             return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +

@@ -85,17 +85,17 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
     std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);
     const at::Tensor input = at::from_blob(context, {1, length}, at::TensorOptions().dtype(at::kLong)).to(m_device);
-    const at::Tensor logits = m_network.forward(input, passAfter(m_options.step));
+    const at::Tensor logits = m_network.forward(input, m_options.pass);
     const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
 }
 
 std::vector<FilledToken> classesOf(CompiledNetwork& network, c10::Device device, const DeviceBatch& batch,
-                                   std::int64_t count, std::int64_t step)
+                                   std::int64_t count, const Pass& pass)
 {
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(device);
-    const at::Tensor logits = network.forward(batch, passAfter(step));
+    const at::Tensor logits = network.forward(batch, pass);
     std::vector<FilledToken> found;
     for (std::int64_t i = 0; i < logits.size(0); ++i) {
         found.push_back(bestOf(logits[i], i, count));
@@ -105,14 +105,14 @@ std::vector<FilledToken> classesOf(CompiledNetwork& network, c10::Device device,
 
 std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,
                                        const std::vector<std::int64_t>& tokens, std::int64_t mask, std::int64_t count,
-                                       std::int64_t step)
+                                       const Pass& pass)
 {
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(device);
     const at::Tensor input = at::tensor(tokens, at::kLong).unsqueeze(0).to(device);
     DeviceBatch batch{input, {}};
     batch.conditions.emplace(projects::kSegmentsPort, at::zeros_like(input)); // one text; read if the data have pairs
-    const at::Tensor logits = network.forward(batch, passAfter(step)).select(0, 0);
+    const at::Tensor logits = network.forward(batch, pass).select(0, 0);
     std::vector<FilledToken> filled;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i] != mask) {

@@ -16,7 +16,7 @@ struct SamplerOptions {
     double temperature = 0.8;  ///< 0: greedy
     std::int64_t topK = 0;     ///< 0: all tokens
     std::int64_t seed = 1;
-    std::int64_t step = 0; ///< of the run, for a network that may be growing (Pass::step)
+    Pass pass = {}; ///< of each token
 };
 
 /// Draws a token from logits: softmax(logits / temperature) over the topK largest; the lower of equal tokens comes
@@ -56,14 +56,14 @@ struct FilledToken {
     std::int64_t position = 0;
     std::vector<std::pair<std::int64_t, double>> candidates;
 };
-/// Returns the `count` most probable classes of each example of a batch, whose outputs are classes, after `step` steps.
+/// Returns the `count` most probable classes of each example of a batch, whose outputs are classes.
 /// FilledToken::position is the number of the example.
 [[nodiscard]] std::vector<FilledToken> classesOf(CompiledNetwork& network, c10::Device device, const DeviceBatch& batch,
-                                                 std::int64_t count, std::int64_t step);
+                                                 std::int64_t count, const Pass& pass);
 /// Returns `count` candidates, or the whole vocabulary if it is smaller, for each token of the sequence that is `mask`.
 /// All are predicted at once from the tokens before and after them.
 [[nodiscard]] std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,
                                                      const std::vector<std::int64_t>& tokens, std::int64_t mask,
-                                                     std::int64_t count, std::int64_t step);
+                                                     std::int64_t count, const Pass& pass);
 
 } // namespace residua::engine

@@ -71,14 +71,14 @@ private Q_SLOTS:
     {
         std::int64_t longest = 0;
         const auto network = counting(longest);
-        const auto filled = candidatesFor(*network, at::kCPU, {3, 5, 3, 1}, 3, 2, 0);
+        const auto filled = candidatesFor(*network, at::kCPU, {3, 5, 3, 1}, 3, 2, Pass());
         QCOMPARE(filled.size(), std::size_t{2});
         QCOMPARE(filled[0].position, std::int64_t{0});
         QCOMPARE(filled[1].position, std::int64_t{2});
         QCOMPARE(filled[1].candidates.size(), std::size_t{2});
         QCOMPARE(filled[1].candidates[0].first, std::int64_t{4});
         QVERIFY(std::abs(filled[1].candidates[0].second - 1) < 1e-6);
-        QCOMPARE(candidatesFor(*network, at::kCPU, {3}, 3, 100, 0)[0].candidates.size(), std::size_t{kVocabulary});
+        QCOMPARE(candidatesFor(*network, at::kCPU, {3}, 3, 100, Pass())[0].candidates.size(), std::size_t{kVocabulary});
     }
 
     void greedyTakesTheLargestAndTheLowerOfEqualOnes()

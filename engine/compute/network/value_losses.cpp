@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/network/value_losses.h"
+
+#include "projects/nodes/example_schema.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/sum.h>
+
+namespace residua::engine {
+namespace {
+
+/// Returns the mean over all dimensions but the last of T²·KL(softmax(target/T) ‖ softmax(output/T)).
+at::Tensor softTargets(const at::Tensor& output, const at::Tensor& target, double temperature)
+{
+    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const at::Tensor mine = at::log_softmax(output.to(type) / temperature, -1);
+    const at::Tensor wanted = at::log_softmax(target.to(type) / temperature, -1);
+    const at::Tensor divergence = at::sum(at::exp(wanted) * (wanted - mine), -1);
+    return at::mean(divergence) * (temperature * temperature);
+}
+
+at::Tensor crossEntropy(const at::Tensor& output, const at::Tensor& target, at::Reduction::Reduction reduction)
+{
+    const at::Tensor logits = output.to(output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+    return at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+                                  reduction, projects::kIgnoredTarget);
+}
+
+} // namespace
+
+at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target)
+{
+    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    switch (loss.kind) {
+    case projects::LossKind::SoftTargets:
+        return softTargets(output, target, loss.temperature);
+    case projects::LossKind::SquaredError: {
+        const at::Tensor error = output.to(type) - target.to(type);
+        return at::mean(error * error);
+    }
+    case projects::LossKind::CrossEntropy:
+    case projects::LossKind::ExpectedExit: // its visits are ExitLoss's
+        break;
+    }
+    return crossEntropy(output, target, at::Reduction::Mean);
+}
+
+at::Tensor ExitLosses::meanOf(const at::Tensor& values) const
+{
+    return (values * counts).sum() / counts.sum().clamp_min(1);
+}
+
+at::Tensor ExitLosses::expected(double entropyFactor) const
+{
+    return meanOf((logShares.exp() * (losses + entropyFactor * logShares)).sum(-1));
+}
+
+ExitLosses exitLosses(const std::vector<at::Tensor>& outputs, const at::Tensor& logShares, const at::Tensor& target)
+{
+    std::vector<at::Tensor> losses;
+    for (const at::Tensor& output : outputs) {
+        losses.push_back(crossEntropy(output, target, at::Reduction::None));
+    }
+    const at::Tensor all = at::stack(losses, -1);
+    return {all, logShares.reshape({-1, logShares.size(-1)}).to(all.scalar_type()),
+            target.reshape({-1}).ne(projects::kIgnoredTarget).to(all.scalar_type())};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace residua::engine {
+
+/// Returns the further loss of an output against a target, a scalar in at least single precision; LossKind has the
+/// formulas. Of ExpectedExit, the cross-entropy.
+[[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
+
+/// The losses of the visits of a loop with an exit gate, with the probability of each to be the last one.
+struct ExitLosses {
+    at::Tensor losses;    ///< cross-entropy of the targets [targets, visits], 0 for ignored ones
+    at::Tensor logShares; ///< ln p [targets, visits]
+    at::Tensor counts;    ///< 1 for a target, 0 for an ignored one [targets]
+
+    /// Returns the mean over the targets of values [targets]; 0 if all are ignored.
+    [[nodiscard]] at::Tensor meanOf(const at::Tensor& values) const;
+    /// Returns LossKind::ExpectedExit.
+    [[nodiscard]] at::Tensor expected(double entropyFactor) const;
+};
+/// `outputs` has the outputs of all visits in order, [..., classes] each; `logShares` is [..., visits] and `target`
+/// [...].
+[[nodiscard]] ExitLosses exitLosses(const std::vector<at::Tensor>& outputs, const at::Tensor& logShares,
+                                    const at::Tensor& target);
+
+} // namespace residua::engine
