@@ -173,7 +173,9 @@ void TensorFiles::rename(const std::function<std::string(const std::string&)>& n
 {
     std::map<std::string, Tensor> renamed;
     for (auto& [name, tensor] : m_tensors) {
-        renamed.emplace(nameOf(name), std::move(tensor));
+        if (std::string other = nameOf(name); !other.empty()) {
+            renamed.emplace(std::move(other), std::move(tensor));
+        }
     }
     m_tensors = std::move(renamed);
 }

@@ -40,7 +40,8 @@ public:
     /// Reads the bytes of a tensor into `out`, which must have the tensor's size. Returns an error if the file has
     /// changed since it was opened.
     [[nodiscard]] Status read(const Tensor& tensor, std::span<std::byte> out) const;
-    /// Gives the tensors the names `nameOf` returns for theirs, which must differ.
+    /// Gives the tensors the names `nameOf` returns for theirs, which must differ; those with an empty one are left
+    /// out.
     void rename(const std::function<std::string(const std::string&)>& nameOf);
 
 private:
