@@ -144,6 +144,26 @@ void checkExpected(const Project& project, const std::map<std::string, Shape>& v
     }
 }
 
+/// Checks what a loss that compares the examples of a batch needs.
+void checkContrast(const TrainingPlan& plan, const Loss& loss, const Shape& output, const std::string& path,
+                   Problems& problems)
+{
+    if (output.dims.size() != 2) {
+        problems.error(path + "/output", loss.output + " is " + output.text() +
+                                             "; expected a vector for each example, such as the output of a head "
+                                             "that ends in a mean over the tokens");
+    }
+    if (plan.batching == BatchKind::Random && plan.batch < 2) {
+        problems.error("/training/batch",
+                       "loss " + loss.name + " tells an example from the others of its batch; expected at least 2");
+    }
+    if (plan.accumulate > 1) {
+        problems.error("/training/accumulate",
+                       "got " + std::to_string(plan.accumulate) + "; loss " + loss.name +
+                           " compares all examples of a step with each other; expected 1 and a larger batch");
+    }
+}
+
 /// Checks a loss between two values, or between a value and the examples' target.
 void checkLoss(const Project& project, const std::map<std::string, Shape>& values, const Loss& loss,
                const std::string& path, Problems& problems)
@@ -180,7 +200,20 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
                 (loss.kind == LossKind::SoftTargets ? ", such as that of a teacher with the same vocabulary" : ""));
     } else if (loss.kind == LossKind::ExpectedExit) {
         checkExpected(project, values, loss, path, problems);
+    } else if (loss.kind == LossKind::Contrastive) {
+        checkContrast(project.training, loss, output->second, path, problems);
     }
+}
+
+/// Returns the towers that have the values of the loss, and all that they read.
+std::set<std::size_t> towersOf(const Project& project, const Loss& loss)
+{
+    std::set<std::size_t> towers{towerOfValue(project, loss.output)};
+    if (trainsTarget(loss.kind)) {
+        towers.insert(towerOfValue(project, loss.target));
+    }
+    towers.erase(towerCount(project)); // of names without a tower
+    return reachOf(project, std::move(towers));
 }
 
 void checkLosses(const Project& project, Problems& problems)
@@ -206,16 +239,18 @@ void checkLosses(const Project& project, Problems& problems)
             }
         }
         checkLoss(project, values, loss, path, problems);
-        if (const std::size_t output = towerOfValue(project, loss.output); output < towerCount(project)) {
-            const bool trains = std::ranges::any_of(reachOf(project, {output}), [&](std::size_t tower) {
+        if (towerOfValue(project, loss.output) < towerCount(project)) {
+            const bool trains = std::ranges::any_of(towersOf(project, loss), [&](std::size_t tower) {
                 const Network& network = towerAt(project, tower);
                 return !network.frozen &&
                        (loss.trains.empty() || std::ranges::find(loss.trains, network.name) != loss.trains.end());
             });
             if (!trains && loss.weight > 0) {
-                problems.error(path, "loss " + loss.name,
-                               "trains no tower: its output " + loss.output +
-                                   " comes from towers that are frozen or not named by \"trains\"");
+                problems.error(
+                    path, "loss " + loss.name,
+                    "trains no tower: its output " + loss.output +
+                        (trainsTarget(loss.kind) && !loss.target.empty() ? " and its target come" : " comes") +
+                        " from towers that are frozen or not named by \"trains\"");
             }
         }
     }

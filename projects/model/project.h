@@ -32,7 +32,16 @@ enum class LossKind {
     /// gate, p_v = λ_v·Π_{u<v}(1 − λ_u) the probability that v is the last visit, λ_v the gate's (Loop::exitGate) and 1
     /// for the last visit, H the entropy (Ouro).
     ExpectedExit,
+    /// Mean over the examples i of l_i − f_ii + penalty · l_i², with f_ij = −‖output_i − target_j‖₂ and l_i = ln Σ_j
+    /// exp f_ij over the examples j of the batch: InfoNCE in one direction, as contrastive reinforcement learning has
+    /// it. Output and target are [batch, n].
+    Contrastive,
 };
+/// True if a loss of the kind trains the towers of its target too.
+[[nodiscard]] constexpr bool trainsTarget(LossKind kind)
+{
+    return kind == LossKind::Contrastive;
+}
 
 /// A further loss of the training: it compares a tower's value with another one, or with a field of the examples. The
 /// towers' own objectives are losses too (Network::ownLoss).
@@ -40,10 +49,11 @@ struct Loss {
     std::string name; ///< recorded as "<name>/validation"; unique
     LossKind kind = LossKind::SoftTargets;
     std::string output = "network.output"; ///< a value: "<tower>.output" or "<tower>.states", also at exits (towers.h)
-    std::string target;                    ///< a value, which gets no gradient; empty: the data's target
+    std::string target; ///< a value, without a gradient unless trainsTarget(); empty: the data's target
     double weight = 1;
     double temperature = 1;          ///< T > 0 of SoftTargets
     double entropy = 0.1;            ///< β ≥ 0 of ExpectedExit
+    double penalty = 0.1;            ///< ≥ 0, of Contrastive
     std::vector<std::string> trains; ///< the towers that it trains; empty: all that are not frozen
 
     bool operator==(const Loss&) const = default;

@@ -36,12 +36,14 @@ struct Choices<LossKind> {
     static constexpr Choice all[] = {{"soft_targets", "soft targets"},
                                      {"squared_error", "squared error"},
                                      {"cross_entropy", "cross-entropy"},
-                                     {"expected_exit", "expected cross-entropy over exits"}};
+                                     {"expected_exit", "expected cross-entropy over exits"},
+                                     {"contrastive", "contrastive"}};
 };
 template <>
 struct Fields<Loss> {
     static bool hasTemperature(const Loss& loss) { return loss.kind == LossKind::SoftTargets; }
     static bool hasEntropy(const Loss& loss) { return loss.kind == LossKind::ExpectedExit; }
+    static bool hasPenalty(const Loss& loss) { return loss.kind == LossKind::Contrastive; }
 
     static constexpr void visit(auto&& v)
     {
@@ -49,7 +51,8 @@ struct Fields<Loss> {
         v({"kind", "kind", "How output and target are compared."}, &Loss::kind);
         v({"output", "output", "A value of a tower: its states or its output, also after a layer (network.output@3)."},
           &Loss::output);
-        v({"target", "target", "A value of a tower, which gets no gradient; empty: the examples' target."},
+        v({"target", "target",
+           "A value of a tower, which only a contrastive loss trains; empty: the examples' target."},
           &Loss::target);
         v({"weight", "weight", "Factor of the loss.", {.range = Range::atLeast(0)}}, &Loss::weight);
         v({"temperature",
@@ -65,6 +68,11 @@ struct Fields<Loss> {
             .inFiles = InFiles::IfSet,
             .where = when<hasEntropy>}},
           &Loss::entropy);
+        v({"penalty",
+           "penalty",
+           "Factor of the mean square of the log-sum-exp over the batch.",
+           {.range = Range::atLeast(0), .inFiles = InFiles::IfSet, .where = when<hasPenalty>}},
+          &Loss::penalty);
         v({"trains", "trained towers", "The towers that it trains; none named: all that are not frozen."},
           &Loss::trains);
     }

@@ -227,6 +227,20 @@ private slots:
         QVERIFY2(ran.code != 0 && ran.errors.contains("a multiple of the 3 ranks"), qPrintable(ran.errors));
     }
 
+    /// Each rank has a part of the examples that a contrastive loss compares.
+    void contrastiveLossesAreRefused()
+    {
+        Project project = pictures();
+        projects::Loss& contrast = project.losses.emplace_back();
+        contrast.name = "contrast";
+        contrast.kind = projects::LossKind::Contrastive;
+        contrast.target = contrast.output;
+        save(project);
+        start(2, "run", {});
+        const Ran ran = ended(*m_ranks.front());
+        QVERIFY2(ran.code != 0 && ran.errors.contains("compares all examples of a step"), qPrintable(ran.errors));
+    }
+
     /// The others end, and say which one has gone; the run goes on from its last checkpoint.
     void aKilledRankIsNamed()
     {

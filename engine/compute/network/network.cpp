@@ -394,8 +394,8 @@ private:
         if (loss.kind == projects::LossKind::ExpectedExit) {
             return exitLossesOf(loss, batch, whole).expected(loss.entropy);
         }
-        const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target).detach();
-        return valueLoss(loss, whole.inputs.at(loss.output), target);
+        const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
+        return valueLoss(loss, whole.inputs.at(loss.output), trainsTarget(loss.kind) ? target : target.detach());
     }
 
     /// Returns the tower whose exits the loss weighs.

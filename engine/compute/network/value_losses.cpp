@@ -5,9 +5,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/ops/cdist.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/diagonal.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/sum.h>
@@ -23,6 +26,15 @@ at::Tensor softTargets(const at::Tensor& output, const at::Tensor& target, doubl
     const at::Tensor wanted = at::log_softmax(target.to(type) / temperature, -1);
     const at::Tensor divergence = at::sum(at::exp(wanted) * (wanted - mine), -1);
     return at::mean(divergence) * (temperature * temperature);
+}
+
+at::Tensor contrastive(const at::Tensor& output, const at::Tensor& target, double penalty)
+{
+    constexpr std::int64_t kFromDifferences = 2; // products of matrices would lose small distances to rounding
+    const at::Tensor energies = -at::cdist(output, target, 2, kFromDifferences);
+    const at::Tensor normalisers = at::logsumexp(energies, {1});
+    const at::Tensor loss = at::mean(normalisers - at::diagonal(energies));
+    return penalty == 0 ? loss : loss + at::mean(normalisers * normalisers) * penalty;
 }
 
 at::Tensor crossEntropy(const at::Tensor& output, const at::Tensor& target, at::Reduction::Reduction reduction)
@@ -44,6 +56,8 @@ at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const
         const at::Tensor error = output.to(type) - target.to(type);
         return at::mean(error * error);
     }
+    case projects::LossKind::Contrastive:
+        return contrastive(output.to(type), target.to(type), loss.penalty);
     case projects::LossKind::CrossEntropy:
     case projects::LossKind::ExpectedExit: // its visits are ExitLoss's
         break;

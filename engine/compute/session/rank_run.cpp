@@ -201,6 +201,22 @@ Status checkRun(const PreparedRun& run)
     return missing ? Status(*missing) : Status(Done{});
 }
 
+/// Returns an error if the document has a loss that ranks cannot divide.
+Status checkLosses(const projects::Project& project)
+{
+    for (const projects::Loss& loss : project.losses) {
+        if (!loss.trains.empty()) {
+            return Error{"loss " + loss.name, "trains single towers, which one process does alone; expected a loss "
+                                              "that trains all of them, or a run without other ranks"};
+        }
+        if (loss.kind == projects::LossKind::Contrastive) {
+            return Error{"loss " + loss.name, "compares all examples of a step with each other, and each rank has a "
+                                              "part of them; expected a run without other ranks"};
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
 std::string ownRankRefused(const Error& error)
@@ -259,11 +275,8 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     Status status = Done{};
     const auto failure = attempt([&] {
         status = checkBuild(**ranks);
-        const auto named =
-            std::ranges::find_if(run.project.losses, [](const auto& loss) { return !loss.trains.empty(); });
-        if (status && named != run.project.losses.end()) {
-            status = Error{"loss " + named->name, "trains single towers, which one process does alone; expected a loss "
-                                                  "that trains all of them, or a run without other ranks"};
+        if (status) {
+            status = checkLosses(run.project);
         }
         if (!status) {
             return;

@@ -104,7 +104,9 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         loop.draw = projects::VisitDraw::Poisson;
     }
     for (projects::Loss& loss : project.losses) {
-        loss.kind = pointer.ends_with("/entropy") ? projects::LossKind::ExpectedExit : loss.kind;
+        loss.kind = pointer.ends_with("/entropy")   ? projects::LossKind::ExpectedExit
+                    : pointer.ends_with("/penalty") ? projects::LossKind::Contrastive
+                                                    : loss.kind;
     }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;

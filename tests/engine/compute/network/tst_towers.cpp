@@ -2,6 +2,7 @@
 // Towers that read each other's values, and losses between them, against networks that are compiled alone.
 #include "network_harness.h"
 
+#include "engine/compute/network/value_losses.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/edit.h"
@@ -21,6 +22,8 @@
 
 #include <QtTest>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace residua;
@@ -98,6 +101,61 @@ Project joined(const std::string& first, const std::string& second, std::int64_t
                                .wire("joint", "output")
                                .build();
     return project;
+}
+
+/// Two networks of vectors whose outputs are compared over the batch; the first one also has its own objective.
+Project contrasted()
+{
+    Project project = tinyVectors("mlp", "ancre-ingoing", 2);
+    project.towers = {towerOf(tinyVectors("mlp", "plain", 3), "goal")};
+    project.losses = {loss("contrast", LossKind::Contrastive, "network.output", "goal.output")};
+    return project;
+}
+
+constexpr std::size_t kRows = 4;
+constexpr std::size_t kWidth = 3;
+using Rows = std::array<std::array<double, kWidth>, kRows>;
+
+/// A contrastive loss with its gradients, written from its definition.
+struct Contrast {
+    double loss = 0;
+    Rows ofOutput{};
+    Rows ofTarget{};
+};
+Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
+{
+    Contrast result;
+    for (std::size_t i = 0; i < kRows; ++i) {
+        std::array<double, kRows> distances{};
+        double sum = 0;
+        for (std::size_t j = 0; j < kRows; ++j) {
+            double squares = 0;
+            for (std::size_t k = 0; k < kWidth; ++k) {
+                squares += (output[i][k] - target[j][k]) * (output[i][k] - target[j][k]);
+            }
+            distances[j] = std::sqrt(squares);
+            sum += std::exp(-distances[j]);
+        }
+        const double normaliser = std::log(sum);
+        result.loss += (normaliser + distances[i] + penalty * normaliser * normaliser) / kRows;
+        for (std::size_t j = 0; j < kRows; ++j) {
+            const double share = std::exp(-distances[j]) / sum;
+            const double byEnergy = (share * (1 + 2 * penalty * normaliser) - (i == j ? 1 : 0)) / kRows;
+            for (std::size_t k = 0; k < kWidth && distances[j] > 0; ++k) {
+                const double towards = byEnergy * (target[j][k] - output[i][k]) / distances[j];
+                result.ofOutput[i][k] += towards;
+                result.ofTarget[j][k] -= towards;
+            }
+        }
+    }
+    return result;
+}
+
+at::Tensor tensorOf(const Rows& rows)
+{
+    const at::Tensor made = at::zeros({kRows, kWidth}, at::kDouble);
+    std::copy_n(rows.front().data(), kRows * kWidth, made.mutable_data_ptr<double>());
+    return made;
 }
 
 /// Copies the parameters of a network to those of another whose names begin with `scope`.
@@ -324,6 +382,103 @@ private Q_SLOTS:
         QVERIFY(distance(gradientOf(*without, "wide.layers.1.up.weight"), gradientOf(*one, "wide.layers.1.up.weight")) <
                 1e-12);
         QVERIFY(distance(gradientOf(*all, "layers.1.up.weight"), gradientOf(*one, "layers.1.up.weight")) < 1e-12);
+    }
+
+    /// Fixed arrays, of which one output coincides with the target of another example.
+    void contrastiveLossesEqualAPlainImplementation_data()
+    {
+        QTest::addColumn<double>("penalty");
+        QTest::newRow("with the penalty of the paper") << 0.1;
+        QTest::newRow("without a penalty") << 0.0;
+    }
+    void contrastiveLossesEqualAPlainImplementation()
+    {
+        QFETCH(double, penalty);
+        const Rows output{{{0.3, -1.2, 0.5}, {2.0, 0.1, -0.4}, {-0.7, 0.9, 1.1}, {0.0, 0.25, -2.0}}};
+        const Rows target{{{0.1, -1.0, 0.9}, {-0.7, 0.9, 1.1}, {1.5, 1.5, 0.2}, {-0.3, 0.2, -1.0}}};
+        const Contrast plain = contrastOf(output, target, penalty);
+        Loss contrast = loss("contrast", LossKind::Contrastive, "", "");
+        contrast.penalty = penalty;
+        const at::Tensor left = tensorOf(output).requires_grad_();
+        const at::Tensor right = tensorOf(target).requires_grad_();
+        const at::Tensor value = engine::valueLoss(contrast, left, right);
+        value.backward();
+        QVERIFY(std::abs(value.item<double>() - plain.loss) < 1e-12);
+        QVERIFY(distance(left.grad(), tensorOf(plain.ofOutput)) < 1e-12);
+        QVERIFY(distance(right.grad(), tensorOf(plain.ofTarget)) < 1e-12);
+        const at::Tensor single = engine::valueLoss(contrast, tensorOf(output).to(at::kBFloat16), tensorOf(target));
+        QCOMPARE(single.scalar_type(), at::kFloat);
+        QVERIFY(std::abs(single.item<double>() - plain.loss) < 1e-2);
+    }
+
+    /// A contrastive loss trains the towers of both values, and is recorded by its name.
+    void contrastiveLossesTrainBothTowers()
+    {
+        const Project project = contrasted();
+        QCOMPARE(firstError(project), std::string());
+        const auto network = compiled(project);
+        shake(*network, 0.2, 1);
+        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        backward(*network, batch);
+        QVERIFY(distance(gradientOf(*network, "goal.layers.1.up.weight"),
+                         at::zeros_like(gradientOf(*network, "goal.layers.1.up.weight"))) > 1e-6);
+        const GradientCheck check = checkGradients(*network, batch, 2);
+        QVERIFY2(check.worst < 1e-6, check.name.c_str());
+        const engine::GroupLoss whole = network->lossOfGroup(0, batch, kTraining);
+        double recorded = 0;
+        for (const engine::BatchMean& mean : network->quantities(batch, kEvaluation).means) {
+            recorded += mean.name == "contrast" ? mean.mean.item<double>() : 0;
+        }
+        QVERIFY(std::abs((whole.trained - whole.judged).item<double>() - recorded) < 1e-12);
+        const auto goal = compiled(tinyVectors("mlp", "plain", 3));
+        const auto first = compiled(tinyVectors("mlp", "ancre-ingoing", 2));
+        for (engine::CompiledNetwork* const alone : {goal.get(), first.get()}) {
+            const at::NoGradGuard noGrad;
+            for (const engine::NamedParameter& each : alone->parameters()) {
+                each.tensor.copy_(parameter(*network, (alone == goal.get() ? "goal." : "") + each.name));
+            }
+        }
+        const at::Tensor expected =
+            engine::valueLoss(project.losses[0], first->forward(batch, kEvaluation), goal->forward(batch, kEvaluation));
+        QVERIFY(std::abs(expected.item<double>() - recorded) < 1e-12);
+    }
+
+    /// Faults of contrastive losses, by the place that they are reported at.
+    void contrastiveLossesNeedVectorsOfOneBatch()
+    {
+        const auto fault = [](Project project, const auto& change) {
+            change(project);
+            return firstError(project);
+        };
+        QCOMPARE(fault(contrasted(), [](Project& p) { p.training.batch = 1; }), std::string("/training/batch"));
+        QCOMPARE(fault(contrasted(), [](Project& p) { p.training.accumulate = 2; }),
+                 std::string("/training/accumulate"));
+        QCOMPARE(fault(contrasted(), [](Project& p) { p.losses[0].penalty = -1; }), std::string("/losses/0/penalty"));
+        QCOMPARE(fault(contrasted(),
+                       [](Project& p) {
+                           p.towers[0].network.head = GraphBuilder()
+                                                          .node("input", "input")
+                                                          .then("narrow", "linear", {{"out", std::int64_t{5}}})
+                                                          .then("output", "output")
+                                                          .build();
+                       }),
+                 std::string("/losses/0/output"));
+        QCOMPARE(fault(contrasted(), [](Project& p) { p.losses[0].target.clear(); }), std::string());
+        // A frozen output leaves its target to train.
+        QCOMPARE(fault(contrasted(),
+                       [](Project& p) {
+                           p.network.frozen = true;
+                           p.losses[0].trains = {"goal"};
+                       }),
+                 std::string());
+        QCOMPARE(fault(contrasted(),
+                       [](Project& p) {
+                           p.network.frozen = true;
+                           p.losses[0].target.clear();
+                       }),
+                 std::string("/losses/0"));
+        QCOMPARE(fault(distilled(), [](Project& p) { p.losses[0].kind = LossKind::Contrastive; }),
+                 std::string("/losses/0/output"));
     }
 
     /// Faults of towers and losses, by the place that they are reported at.
