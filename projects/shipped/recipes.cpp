@@ -234,6 +234,49 @@ Recipe bert(const std::string& name, const std::string& title, std::int64_t dept
             schedule};
 }
 
+/// UL2 as RaPTr trains it (section 4.3): a decoder of 1.6 billion weights. The paper does not print its widths.
+Recipe ul2()
+{
+    constexpr std::int64_t kSequences = 512;
+    constexpr std::int64_t kMicro = 8;
+    Project project = sized("transformer", 24, 2048, 16);
+    project.data.source = JsonLinesData{
+        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'128}};
+    Network& network = project.network;
+    network.objective = Objective::Denoising;
+    network.stem = tokenStem();
+    network.head = tokenHead();
+    network.tieHead = true;
+    for (Node& node : network.blocks.front().graph.nodes) {
+        if (node.name == "gate" || node.name == "up") {
+            node.params["out"] = std::string("4*d");
+        }
+    }
+    project.initialisation.scaleResidualByDepth = false;
+    TrainingPlan& plan = project.training;
+    plan.sequenceLength = 512;
+    plan.batch = kMicro;
+    plan.accumulate = kSequences / kMicro;
+    plan.steps = 400'000;
+    plan.optimiser = Adafactor{};
+    plan.learningRate = {.peak = 1e-2,
+                         .warmupSteps = 10'000,
+                         .curve = RateCurve::Cosine,
+                         .finalFraction = 0.1,
+                         .decay = RateDecay::InLastStage};
+    plan.clipNorm = 0;
+    return {
+        "raptr-ul2",
+        "RaPTr: UL2-1.6B",
+        "24 layers of 2048, 32,128 tokens, 400,000 steps of 512 texts with hidden spans (tables 3, 5 to 7, 11)",
+        std::move(project),
+        kPlainPreset,
+        "raptr 12-16-20-24 proportional full 30000",
+        {"the paper prints 24 layers and 1.6 billion weights; widths, heads and rotary positions are chosen to fit",
+         "the weights of the denoisers are 0.4, 0.4 and 0.2; neither paper prints theirs",
+         "one source of text, if --data names one; the paper mixes Arxiv, C4, Github and Wikipedia by 9, 57, 17, 17"}};
+}
+
 } // namespace
 
 const std::vector<Recipe>& recipes()
@@ -256,6 +299,7 @@ const std::vector<Recipe>& recipes()
              {}},
             bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),
             bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
+            ul2(),
         };
         std::ranges::move(loopedRecipes(), std::back_inserter(made));
         return made;

@@ -120,7 +120,7 @@ private slots:
         const auto row = [](const char* command, std::vector<OptionSpec> described, const char* others) {
             QTest::newRow(command) << std::move(described) << QString(others);
         };
-        row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads");
+        row("eval", optionsOf<engine::EvaluateRequest>({}), "choices place folder threads");
         row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
         // A retrofit, a fork with a change, and a run with other loops are one request.
         const auto without = [](std::vector<OptionSpec> options, const std::vector<std::string>& names) {
@@ -181,8 +181,8 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without, QStringList({"RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
-                                       "LoadWeightsRequest.file", "LoadWeightsRequest.tower",
+        QCOMPARE(without, QStringList({"EvaluateRequest.choices", "RetrofitRequest.settings", "ImportRequest.folder",
+                                       "ImportRequest.data", "LoadWeightsRequest.file", "LoadWeightsRequest.tower",
                                        "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
                                        "TokeniserRequest.training", "FetchCheckpoint.run"}));
     }

@@ -10,6 +10,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
+#include "projects/base/whole_file.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
@@ -33,13 +34,44 @@
 namespace residua::cli {
 namespace {
 
+constexpr const char* kChoices = "choices";
+
+Exit tellChoices(const engine::EvaluationReady& ready, std::int64_t shots, const Console& console)
+{
+    const auto mean = [&](const char* name) { return ready.means.at(name); };
+    console.line("right in " + percentText(mean("accuracy")) + ", by the mean over tokens " +
+                 percentText(mean("accuracy_by_token")) + ", of " + groupedText(ready.batches) + " questions with " +
+                 groupedText(shots) + " shots; loss of the answers " + lossText(mean("loss")) + ", at step " +
+                 groupedText(ready.step));
+    console.value({{"accuracy", mean("accuracy")},
+                   {"accuracyByToken", mean("accuracy_by_token")},
+                   {"loss", mean("loss")},
+                   {"questions", ready.batches},
+                   {"shots", shots},
+                   {"step", ready.step},
+                   {"notes", ready.notes}});
+    return Exit::Ok;
+}
+
 Exit runEval(const Arguments& arguments, const Console& console)
 {
     Result<engine::EvaluateRequest> request = requestFrom<engine::EvaluateRequest>(arguments);
+    if (request && arguments.has(kChoices)) {
+        Result<std::string> text = readFile(arguments.text(kChoices), engine::kMostChoicesBytes);
+        if (!text || text->empty()) {
+            request =
+                text ? Error{arguments.text(kChoices), "is empty, expected a question in each line"} : text.error();
+        } else {
+            request->choices = *std::move(text);
+        }
+    }
     const auto answer = answerTo(request, arguments, console);
     const auto* const ready = std::get_if<engine::EvaluationReady>(&answer);
     if (ready == nullptr) {
         return std::get<Exit>(answer);
+    }
+    if (!request->choices.empty()) {
+        return tellChoices(*ready, request->shots, console);
     }
     const std::string split(engine::nameOf(request->split).word);
     const auto reader = engine::RunReader::open(request->of.runDirectory);
@@ -371,15 +403,24 @@ std::vector<OptionSpec> retrofitOptions(std::initializer_list<std::string_view> 
     return options;
 }
 
+std::vector<OptionSpec> evalOptions()
+{
+    std::vector<OptionSpec> options = optionsAnywhere<engine::EvaluateRequest>();
+    options.push_back({kChoices, OptionKind::Text, "FILE",
+                       "JSON Lines of questions instead: {\"prompt\": text, \"choices\": [text, ...], \"answer\": "
+                       "the right choice, or its number from 0}"});
+    return options;
+}
+
 } // namespace
 
 std::vector<Command> modelCommands()
 {
     return {
         {"eval",
-         "the mean loss of a checkpoint on a part of the data",
+         "the mean loss of a checkpoint on a part of the data, or how often it finds the right choice of questions",
          "residua-cli eval my-project/runs/first --batches 2",
-         {{kRunDirectory}, optionsAnywhere<engine::EvaluateRequest>()},
+         {{kRunDirectory}, evalOptions()},
          &runEval},
         {"sample",
          "continue a text with a checkpoint's language model, fill its masked tokens, or name classes",

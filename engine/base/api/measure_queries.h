@@ -93,12 +93,16 @@ constexpr void describe(const SampleRequest*, auto&& v)
 struct EvaluationReady {
     QueryTag tag{};
     std::map<std::string, double> means; ///< of each quantity of the objective: "loss", "accuracy"
-    std::int64_t batches = 0;
-    std::int64_t step = 0; ///< of the checkpoint that was used
+    std::int64_t batches = 0;            ///< with EvaluateRequest::choices: the questions
+    std::int64_t step = 0;               ///< of the checkpoint that was used
     std::vector<std::string> notes;
 };
 
-/// Computes the mean loss on a part of the data.
+/// The most bytes of EvaluateRequest::choices.
+inline constexpr std::size_t kMostChoicesBytes = std::size_t{16} << 20;
+/// Computes the mean loss on a part of the data, or how often a language model gives the right choice the highest
+/// likelihood. The latter's means are "accuracy", "accuracy_by_token" (by the likelihood's mean over a choice's tokens)
+/// and "loss" (of a right choice's tokens).
 struct EvaluateRequest {
     using Answer = EvaluationReady;
     QueryTag tag{};
@@ -106,6 +110,10 @@ struct EvaluateRequest {
     Split split = Split::Validation;
     std::int64_t batches = 0; ///< 0: all
     double exitAt = 0;        ///< as in SampleRequest
+    /// JSON Lines of questions: {"prompt": text, "choices": [text, …], "answer": a choice or its number from 0}. Empty:
+    /// the split is evaluated.
+    std::string choices = {};
+    std::int64_t shots = 0; ///< the first questions, which precede each prompt with their answers and are not counted
 };
 
 constexpr void describe(const EvaluateRequest*, auto&& v)
@@ -114,6 +122,12 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
     v({"batches", {}, "at most so many", {.range = kNotNegative, .value = "N", .otherwise = "all"}},
       &EvaluateRequest::batches);
     v(kExitAt, &EvaluateRequest::exitAt);
+    v(keyed("choices"), &EvaluateRequest::choices);
+    v({"shots",
+       {},
+       "the first N questions of --choices precede each prompt, with their answers",
+       {.range = projects::Range::within(0, 64), .value = "N"}},
+      &EvaluateRequest::shots);
 }
 
 struct StabilityReady {

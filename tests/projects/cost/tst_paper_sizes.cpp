@@ -203,6 +203,7 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     // As BertForMaskedLM: the norm that ends the layers has as many weights as the two token types, which are left out.
     row("raptr-bert-base", 109'514'298);
     row("raptr-bert-large", 335'174'458);
+    row("raptr-ul2", 1'676'511'232);
     // Loops: stored weights, with the table of tokens, which Hyperloop's sizes leave out.
     row("universal-transformer", 12'592'128 + 6 * 1024 + 2048 + 32'768 * 1024);
     row("albert-base", 11'221'424);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/queries/base/query.h"
 
+#include "engine/compute/queries/measures/choices.h"
 #include "engine/compute/queries/measures/loaded_model.h"
 #include "engine/compute/queries/measures/sampler.h"
 #include "engine/compute/train/batches.h"
@@ -110,6 +111,7 @@ private:
                                          .temperature = m_request.temperature,
                                          .topK = m_request.topK,
                                          .seed = m_request.seed,
+                                         .prefix = objective.denoises ? std::ssize(m_tokens) : 0,
                                          .pass = passOf(*m_model, m_request.exitAt)});
         return Done{};
     }
@@ -224,9 +226,18 @@ public:
 private:
     std::optional<Event> work() override
     {
-        if (!m_evaluation) {
+        if (!m_model) {
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_choices) {
+            if (const Status asked = m_choices->advance(); !asked) {
+                return QueryFailed{m_request.tag, asked.error()};
+            }
+            return m_choices->atEnd()
+                       ? std::optional<Event>(EvaluationReady{m_request.tag, m_choices->means(), m_choices->counted(),
+                                                              m_model->step, m_model->notes})
+                       : std::nullopt;
         }
         if (const Status added = m_evaluation->advance(passOf(*m_model, m_request.exitAt)); !added) {
             return QueryFailed{m_request.tag, added.error()};
@@ -240,12 +251,31 @@ private:
 
     Status begin()
     {
+        if (m_request.shots > 0 && m_request.choices.empty()) {
+            return Error{"shots", "precede the prompts of questions, expected --choices FILE with them"};
+        }
+        Result<std::vector<Question>> questions =
+            m_request.choices.empty() ? std::vector<Question>() : questionsIn(m_request.choices, m_request.shots);
+        if (!questions) {
+            return questions.error();
+        }
         Result<LoadedModel> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }
         if (const Status can = checkExits(model->parts.project, m_request.exitAt); !can) {
             return can;
+        }
+        if (!m_request.choices.empty()) {
+            const projects::ObjectiveTraits& objective = projects::traitsOf(model->parts.project.network.objective);
+            if (!projects::continuesText(objective, model->parts.dataset->schema())) {
+                return Error{"choices", "the run \"" + model->parts.project.name +
+                                            "\" continues no text: its objective is " + std::string(objective.title)};
+            }
+            m_model.emplace(std::move(*model));
+            m_choices.emplace(m_model->parts, passOf(*m_model, m_request.exitAt), *std::move(questions),
+                              m_request.shots);
+            return Done{};
         }
         if (model->parts.dataset->size(m_request.split) == 0) {
             return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
@@ -261,6 +291,7 @@ private:
     EvaluateRequest m_request;
     std::optional<LoadedModel> m_model;
     std::optional<Evaluation> m_evaluation;
+    std::optional<ChoiceEvaluation> m_choices; ///< with EvaluateRequest::choices
 };
 
 class StabilityQuery final : public Query {

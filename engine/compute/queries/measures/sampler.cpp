@@ -2,6 +2,7 @@
 #include "engine/compute/queries/measures/sampler.h"
 
 #include "projects/nodes/attention_options.h"
+#include "projects/nodes/example_schema.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
@@ -85,7 +86,13 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
     std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);
     const at::Tensor input = at::from_blob(context, {1, length}, at::TensorOptions().dtype(at::kLong)).to(m_device);
-    const at::Tensor logits = m_network.forward(input, m_options.pass);
+    DeviceBatch batch{input, {}};
+    if (m_options.prefix > 0) {
+        const std::int64_t gone = static_cast<std::int64_t>(tokens.size()) - length;
+        const std::int64_t prefix = std::clamp<std::int64_t>(m_options.prefix - gone, 0, length);
+        batch.conditions.emplace(projects::kPrefix, at::tensor({prefix}, at::kLong).to(m_device));
+    }
+    const at::Tensor logits = m_network.forward(batch, m_options.pass);
     const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
 }

@@ -16,7 +16,8 @@ struct SamplerOptions {
     double temperature = 0.8;  ///< 0: greedy
     std::int64_t topK = 0;     ///< 0: all tokens
     std::int64_t seed = 1;
-    Pass pass = {}; ///< of each token
+    std::int64_t prefix = 0; ///< the first tokens, which all tokens see
+    Pass pass = {};          ///< of each token
 };
 
 /// Draws a token from logits: softmax(logits / temperature) over the topK largest; the lower of equal tokens comes

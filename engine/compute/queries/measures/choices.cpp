@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/queries/measures/choices.h"
+
+#include "engine/base/api/queries.h"
+#include "projects/base/json_tree.h"
+#include "projects/model/objective.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostChoices = 64;
+
+Error atLine(std::size_t line, const std::string& message)
+{
+    return {"choices · line " + std::to_string(line), message};
+}
+
+/// Returns the number of the answer, which is a choice or its number.
+std::optional<std::size_t> answerIn(const json& answer, const std::vector<std::string>& choices)
+{
+    if (answer.is_number_integer()) {
+        const auto number = answer.get<std::int64_t>();
+        return number >= 0 && number < std::ssize(choices) ? std::optional(static_cast<std::size_t>(number))
+                                                           : std::nullopt;
+    }
+    const auto found = answer.is_string() ? std::ranges::find(choices, answer.get<std::string>()) : choices.end();
+    return found == choices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - choices.begin()));
+}
+
+Result<Question> questionIn(const std::string& text, std::size_t line)
+{
+    if (const auto sound = projects::parseJson(text); !sound) { // checks how deep it nests, and keys
+        return atLine(line, sound.error().text());
+    }
+    const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!object.is_object()) {
+        return atLine(line, "is no JSON object, expected {\"prompt\": …, \"choices\": […], \"answer\": …}");
+    }
+    const auto member = [&](const char* key) { return object.contains(key) ? object.at(key) : json(); };
+    const json prompt = member("prompt");
+    const json choices = member("choices");
+    if (!prompt.is_string()) {
+        return atLine(line, "has no text \"prompt\"");
+    }
+    Question question{line, prompt.get<std::string>(), {}, 0};
+    for (const json& choice : choices) {
+        if (choices.is_array() && choice.is_string() && !choice.get_ref<const std::string&>().empty()) {
+            question.choices.push_back(choice.get<std::string>());
+        }
+    }
+    if (!choices.is_array() || question.choices.size() != choices.size() || choices.size() < 2 ||
+        choices.size() > kMostChoices) {
+        return atLine(line,
+                      "has no list \"choices\" of 2 to " + std::to_string(kMostChoices) + " texts, none of them empty");
+    }
+    const std::optional<std::size_t> answer = answerIn(member("answer"), question.choices);
+    if (!answer) {
+        return atLine(line, object.contains("answer")
+                                ? "has the answer " + object.at("answer").dump() +
+                                      ", expected one of the choices, or its number from 0 to " +
+                                      std::to_string(question.choices.size() - 1)
+                                : "has no \"answer\", expected one of the choices, or its number from 0");
+    }
+    question.answer = *answer;
+    return question;
+}
+
+} // namespace
+
+Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t shots)
+{
+    if (text.size() > kMostChoicesBytes) {
+        return Error{"choices", "has " + std::to_string(text.size()) + " bytes, expected at most " +
+                                    std::to_string(kMostChoicesBytes)};
+    }
+    std::vector<Question> questions;
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        begin = end + 1;
+        ++number;
+        if (line.find_first_not_of(" \t\r") == std::string::npos) {
+            continue;
+        }
+        Result<Question> question = questionIn(line, number);
+        if (!question) {
+            return question.error();
+        }
+        questions.push_back(*std::move(question));
+    }
+    if (std::ssize(questions) <= shots) {
+        return Error{"choices", "has " + std::to_string(questions.size()) + " questions, expected more than the " +
+                                    std::to_string(shots) + " that precede the others"};
+    }
+    return questions;
+}
+
+ChoiceEvaluation::ChoiceEvaluation(TrainerParts& parts, Pass pass, std::vector<Question> questions, std::int64_t shots)
+    : m_parts(parts),
+      m_pass(std::move(pass)),
+      m_questions(std::move(questions)),
+      m_next(static_cast<std::size_t>(shots))
+{
+    for (std::size_t i = 0; i < m_next; ++i) {
+        m_before += m_questions[i].prompt + m_questions[i].choices[m_questions[i].answer] + "\n";
+    }
+}
+
+Result<ChoiceEvaluation::Row> ChoiceEvaluation::rowOf(const Question& question, const std::string& choice) const
+{
+    const std::string prompt = m_before + question.prompt;
+    const auto given = m_parts.dataset->encode(prompt);
+    auto whole = given ? m_parts.dataset->encode(prompt + choice) : given;
+    if (!whole) {
+        return atLine(question.line, whole.error().text());
+    }
+    // The tokens of the prompt alone, as far as the choice does not change them.
+    const auto first = std::ranges::mismatch(*given, *whole).in2 - whole->begin();
+    const std::int64_t longest = m_parts.project.training.sequenceLength + 1; // the last token is only predicted
+    if (std::ssize(*whole) > longest) {
+        return atLine(question.line, "has " + std::to_string(whole->size()) + " tokens with the choice \"" + choice +
+                                         "\" and the questions before it, expected at most " + std::to_string(longest) +
+                                         ", which the network reads");
+    }
+    if (first == 0 || first == std::ssize(*whole)) {
+        return atLine(question.line, first == 0 ? "has a prompt without tokens before the choice \"" + choice + "\""
+                                                : "has the choice \"" + choice + "\", which adds no token");
+    }
+    return Row{*std::move(whole), static_cast<std::size_t>(first)};
+}
+
+std::vector<double> ChoiceEvaluation::likelihoods(const std::vector<Row>& rows) const
+{
+    const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(m_parts.device);
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const auto longest = std::ranges::max_element(rows, {}, [](const Row& row) { return row.tokens.size(); });
+    const auto time = static_cast<std::int64_t>(longest->tokens.size()) - 1;
+    const at::Tensor input = at::zeros({count, time}, at::kLong);
+    const at::Tensor target = at::full({count, time}, projects::kIgnoredTarget, at::kLong);
+    for (std::int64_t row = 0; row < count; ++row) {
+        const auto& [tokens, first] = rows[static_cast<std::size_t>(row)];
+        const auto begin = static_cast<std::int64_t>(first);
+        const at::Tensor all = at::tensor(tokens, at::kLong);
+        const std::int64_t inputs = std::ssize(tokens) - 1;
+        input[row].narrow(0, 0, inputs).copy_(all.narrow(0, 0, inputs));
+        target[row].narrow(0, begin - 1, inputs - begin + 1).copy_(all.narrow(0, begin, inputs - begin + 1));
+    }
+    const DeviceBatch batch{input.to(m_parts.device), target.to(m_parts.device)};
+    const at::Tensor logits = m_parts.network->forward(batch, m_pass);
+    const at::Tensor wide = logits.to(logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+    const at::Tensor chosen =
+        at::log_softmax(wide, -1).gather(2, batch.target.clamp_min(0).unsqueeze(2)).squeeze(2).to(at::kDouble);
+    const at::Tensor sums = chosen.masked_fill(batch.target.eq(projects::kIgnoredTarget), 0).sum(1).to(at::kCPU);
+    const double* const values = sums.const_data_ptr<double>();
+    return {values, values + count};
+}
+
+Status ChoiceEvaluation::advance()
+{
+    const Question& question = m_questions[m_next++];
+    std::vector<Row> rows;
+    for (const std::string& choice : question.choices) {
+        Result<Row> row = rowOf(question, choice);
+        if (!row) {
+            return row.error();
+        }
+        rows.push_back(*std::move(row));
+    }
+    const std::vector<double> sums = likelihoods(rows);
+    const auto tokensOf = [&](std::size_t i) { return static_cast<double>(rows[i].tokens.size() - rows[i].first); };
+    std::vector<double> byToken;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        byToken.push_back(sums[i] / tokensOf(i));
+    }
+    const auto isRight = [&](const std::vector<double>& scores) {
+        return std::ranges::max_element(scores) - scores.begin() == static_cast<std::ptrdiff_t>(question.answer);
+    };
+    ++m_counted;
+    m_right += isRight(sums) ? 1 : 0;
+    m_rightByToken += isRight(byToken) ? 1 : 0;
+    m_nats -= sums[question.answer];
+    m_tokens += static_cast<std::int64_t>(tokensOf(question.answer));
+    return Done{};
+}
+
+std::map<std::string, double> ChoiceEvaluation::means() const
+{
+    const auto counted = static_cast<double>(m_counted);
+    return {{"accuracy", static_cast<double>(m_right) / counted},
+            {"accuracy_by_token", static_cast<double>(m_rightByToken) / counted},
+            {"loss", m_nats / static_cast<double>(m_tokens)}};
+}
+
+} // namespace residua::engine
