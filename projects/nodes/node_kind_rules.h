@@ -25,6 +25,7 @@ inline constexpr const char* kDefaultFormula = "x + y";
 [[nodiscard]] std::vector<NodeKind> normKinds();
 [[nodiscard]] std::vector<NodeKind> sequenceKinds();
 [[nodiscard]] std::vector<NodeKind> arithmeticKinds();
+[[nodiscard]] std::vector<NodeKind> imageKinds();
 
 [[nodiscard]] NodeKind attentionKind();
 
@@ -50,6 +51,22 @@ inline constexpr const char* kDefaultFormula = "x + y";
                                     std::vector<std::string> choices, std::string_view help);
 /// Returns `spec` with the conditions under which it applies.
 [[nodiscard]] ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where);
+
+/// The layout of the images that a node reads and makes.
+[[nodiscard]] ParamSpec layoutParam();
+/// Checks that the input "in" is an image of known size in the node's layout.
+[[nodiscard]] Status requireImage(const ParamMap& params, const Shape& shape);
+/// A square window that moves over an image with zeros or nothing around it.
+struct ImageWindow {
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t padding = 0;
+};
+/// Reads the node's parameters kernel, stride and padding.
+[[nodiscard]] ImageWindow windowOf(const ParamMap& params);
+/// Returns the image of `channels` channels that a window makes of the image `in`, both in the node's layout. The error
+/// says that the window is larger than the padded image.
+[[nodiscard]] Result<Shape> windowedImage(const ParamMap& params, const Shape& in, std::int64_t channels);
 
 /// Returns the count of numbers in a weight [out, in]: out·in, or r·(out + in) below full rank. Its product takes twice
 /// as many FLOP.

@@ -18,7 +18,7 @@ namespace {
 std::vector<NodeKind> makeTable()
 {
     std::vector<NodeKind> table;
-    for (auto part : {portKinds, linearKinds, normKinds, sequenceKinds, arithmeticKinds}) {
+    for (auto part : {portKinds, linearKinds, normKinds, sequenceKinds, arithmeticKinds, imageKinds}) {
         for (NodeKind& kind : part()) {
             table.push_back(std::move(kind));
         }
@@ -227,6 +227,18 @@ bool unfoldsBySide(const ParamMap& params)
 {
     const auto found = params.find(kUnfoldingParam);
     return found != params.end() && found->second == ParamValue(std::string(kBySide));
+}
+
+bool hasFeaturesLast(const ParamMap& params)
+{
+    const auto found = params.find(kLayoutParam);
+    return found != params.end() && found->second == ParamValue(std::string(kFeaturesLast));
+}
+
+Shape channelsFirst(const ParamMap& params, const Shape& image)
+{
+    const std::vector<std::int64_t>& dims = image.dims;
+    return hasFeaturesLast(params) ? Shape{{dims[0], dims[3], dims[1], dims[2]}} : image;
 }
 
 AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)

@@ -106,6 +106,10 @@ inline constexpr const char* kGroupsParam = "groups";
 inline constexpr const char* kUnfoldingParam = "unfolding";
 inline constexpr const char* kWholeKernel = "whole_kernel";
 inline constexpr const char* kBySide = "by_side";
+/// The parameter of a kind that reads images: [batch, channels, height, width] or [batch, height, width, features].
+inline constexpr const char* kLayoutParam = "layout";
+inline constexpr const char* kChannelsFirst = "channels_first";
+inline constexpr const char* kFeaturesLast = "features_last";
 
 /// A trained tensor of a node.
 struct NodeParameter {
@@ -214,6 +218,10 @@ inline constexpr const char* kFullRank = "full";
                                                  std::int64_t in);
 /// True if the node is a convolution whose factors each read one side of the kernel.
 [[nodiscard]] bool unfoldsBySide(const ParamMap& params);
+/// True if the images that the node reads and makes have their features last.
+[[nodiscard]] bool hasFeaturesLast(const ParamMap& params);
+/// Returns the shape of an image of such a node as [batch, channels, height, width].
+[[nodiscard]] Shape channelsFirst(const ParamMap& params, const Shape& image);
 /// True if the node sets a rank below full rank.
 [[nodiscard]] bool hasOwnRank(const Node& node);
 

@@ -72,13 +72,6 @@ Status checkGroups(const ParamMap& p, std::int64_t channels)
     return Done{};
 }
 
-Status requireImage(const Shape& shape)
-{
-    const bool known =
-        shape.element == Element::Real && shape.dims.size() == 4 && shape.dims[2] > 0 && shape.dims[3] > 0;
-    return known ? Status(Done{}) : Error{"in", "got " + shape.text() + ", expected [batch, channels, height, width]"};
-}
-
 ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
 {
     if (const Status ok = requireSequence(in[0], "in"); !ok) {
@@ -89,21 +82,21 @@ ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
 }
 
 /// Factors by side: r channels of `kernel` columns each at every row of the input, then `kernel` rows of those.
-NodeCost sidesCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t rank, std::int64_t context)
+NodeCost sidesCost(const ParamMap& p, const Shape& image, const Shape& out, std::int64_t rank, std::int64_t context)
 {
     const double kernel = real(paramInt(p, "kernel"));
-    const Shape middle{{in[0].dims[0], rank, in[0].dims[2], out[0].dims[3]}};
+    const Shape middle{{image.dims[0], rank, image.dims[2], out.dims[3]}};
     const double inner = elementsOf(middle, context);
-    const double elements = elementsOf(out[0], context);
+    const double elements = elementsOf(out, context);
     const double perOutput = 2 * real(rank) * kernel + (paramBool(p, "bias") ? 1 : 0);
-    return {0, inner * 2 * real(in[0].dims[1]) * kernel + elements * perOutput, elements + inner};
+    return {0, inner * 2 * real(image.dims[1]) * kernel + elements * perOutput, elements + inner};
 }
 
 std::vector<NodeParameter> conv2dParameters(const ParamMap& p, Shapes in)
 {
     const std::int64_t side = paramInt(p, "kernel");
     std::vector<NodeParameter> parameters =
-        weightAndBias(p, {in[0].dims[1] / paramInt(p, kGroupsParam), side, side}, "rank");
+        weightAndBias(p, {channelsFirst(p, in[0]).dims[1] / paramInt(p, kGroupsParam), side, side}, "rank");
     parameters.front().bySide = unfoldsBySide(p);
     return parameters;
 }
@@ -111,43 +104,35 @@ std::vector<NodeParameter> conv2dParameters(const ParamMap& p, Shapes in)
 NodeCost conv2dCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const std::int64_t area = paramInt(p, "kernel") * paramInt(p, "kernel");
+    const Shape image = channelsFirst(p, in[0]);
     if (paramInt(p, kGroupsParam) > 1) {
-        return convolutionCost(p, real(in[0].dims[1]), real(area), out[0], context);
+        return convolutionCost(p, real(image.dims[1]), real(area), out[0], context);
     }
     const NodeParameter weight = conv2dParameters(p, in).front();
     const auto rank = rankOf(p, "rank", weight.out(), weight.in());
-    return rank && weight.bySide ? sidesCost(p, in, out, *rank, context)
-                                 : weightCost(p, in[0].dims[1] * area, elementsOf(out[0], context));
+    return rank && weight.bySide ? sidesCost(p, image, channelsFirst(p, out[0]), *rank, context)
+                                 : weightCost(p, image.dims[1] * area, elementsOf(out[0], context));
 }
 
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(in[0]); !ok) {
+    if (const Status ok = requireImage(p, in[0]); !ok) {
         return ok.error();
     }
-    if (const Status ok = checkGroups(p, in[0].dims[1]); !ok) {
+    if (const Status ok = checkGroups(p, channelsFirst(p, in[0]).dims[1]); !ok) {
         return ok.error();
     }
     if (rankOf(p, "rank", 1, 1) && paramInt(p, kGroupsParam) > 1) {
         return Error{"", "a convolution in " + std::to_string(paramInt(p, kGroupsParam)) +
                              " groups has no rank below full: expected full, or one group"};
     }
-    Shape out = in[0];
-    out.dims[1] = paramInt(p, "out");
-    for (const std::size_t axis : {2U, 3U}) {
-        const std::int64_t room = in[0].dims[axis] + 2 * paramInt(p, "padding") - paramInt(p, "kernel");
-        if (room < 0) {
-            return Error{"in", "kernel " + std::to_string(paramInt(p, "kernel")) + " is larger than the padded input " +
-                                   in[0].text()};
-        }
-        out.dims[axis] = room / paramInt(p, "stride") + 1;
-    }
-    return std::vector{out};
+    Result<Shape> out = windowedImage(p, in[0], paramInt(p, "out"));
+    return out ? ShapeRuleResult(std::vector{*std::move(out)}) : out.error();
 }
 
 ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(in[0]); !ok) {
+    if (const Status ok = requireImage(p, in[0]); !ok) {
         return ok.error();
     }
     const std::int64_t patch = paramInt(p, "patch");
@@ -218,7 +203,8 @@ NodeKind conv2dKind()
                    onlyWhere(choiceParam(kUnfoldingParam, "Unfolding", kWholeKernel, {kWholeKernel, kBySide},
                                          "The matrix that the rank is of: C_out × (C_in · kernel²), or by side (C_out "
                                          "· kernel) × (C_in · kernel), as Khodak et al. have it."),
-                             {{kGroupsParam, {std::int64_t{1}}}})},
+                             {{kGroupsParam, {std::int64_t{1}}}}),
+                   layoutParam()},
         .shapeRule = conv2dShape,
         .costRule = conv2dCost,
         .parametersRule = conv2dParameters};

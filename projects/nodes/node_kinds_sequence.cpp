@@ -58,11 +58,12 @@ ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
     return shape;
 }
 
+/// The positions are those of a sequence or, without a mask, of an image with its features last.
 ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
 {
-    Status ok = requireReal(in[0], "in", 3, 3);
+    Status ok = requireReal(in[0], "in", 3, in.size() == 1 ? 4 : 3);
     ok = ok ? checkMask(in[0], in, 1) : ok;
-    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
+    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].features()}}}) : ok.error();
 }
 
 /// One position more, in front. The number of positions of a text changes, so its class token is a token of the data.
@@ -200,7 +201,7 @@ std::vector<NodeKind> sequenceKinds()
         {.key = "mean_pool",
          .title = "Mean over positions",
          .category = "Sequence",
-         .summary = "[batch, positions, d] becomes [batch, d]",
+         .summary = "[batch, positions, d] or [batch, height, width, d] becomes [batch, d]",
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},

@@ -25,6 +25,9 @@ std::string size(std::int64_t value)
     return std::to_string(value);
 }
 
+constexpr const char* kToFeaturesLast = ".permute(0, 2, 3, 1)";
+constexpr const char* kToChannelsFirst = ".permute(0, 3, 1, 2)";
+
 std::string rotaryArguments(const AttentionTraits& traits, const RotaryPositions& positions)
 {
     std::string text = traits.rope ? ", rope_base=" + pythonReal(positions.base) : "";
@@ -53,6 +56,8 @@ private:
             {"concat", &NodeWriter::addConcat},
             {"expression", &NodeWriter::addExpression},
             {"image", &NodeWriter::addImage},
+            {"features_last", &NodeWriter::addFeaturesLast},
+            {"pool2d", &NodeWriter::addPool},
             {"flatten", &NodeWriter::addFlatten},
             {"linear", &NodeWriter::addLinear},
             {"conv1d", &NodeWriter::addConv1d},
@@ -174,7 +179,7 @@ private:
         const std::int64_t stride = paramInt(node.params, "stride");
         const std::int64_t padding = paramInt(node.params, "padding");
         const std::int64_t out = paramInt(node.params, "out");
-        const std::int64_t channels = node.in[0].dims[1];
+        const std::int64_t channels = channelsFirst(node.params, node.in[0]).dims[1];
         const bool bias = paramBool(node.params, "bias");
         const NodeParameter weight = rankedWeightsOf(node).front();
         const auto rank = rankOf(node.params, weight.rank, weight.out(), weight.in());
@@ -188,7 +193,24 @@ private:
             m_helpers.use(bySide ? Helper::LowRankConv2dBySide : Helper::LowRankConv2d);
         }
         made.insert(0, bySide ? "LowRankConv2dBySide" : rank ? "LowRankConv2d" : "nn.Conv2d");
-        return module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")";
+        return ofImage(node, module(made, weightNames(rank.has_value(), bias)) + "(", ")");
+    }
+
+    /// Returns `before` + the image that the node reads + `after`, whose value it makes.
+    [[nodiscard]] std::string ofImage(const ResolvedNode& node, const std::string& before, const std::string& after)
+    {
+        return hasFeaturesLast(node.params) ? before + in(node) + kToChannelsFirst + after + kToFeaturesLast
+                                            : before + in(node) + after;
+    }
+
+    Result<std::string> addFeaturesLast(const ResolvedNode& node) { return in(node) + kToFeaturesLast; }
+
+    Result<std::string> addPool(const ResolvedNode& node)
+    {
+        const bool isMaximum = paramText(node.params, "function") == "max";
+        return ofImage(node, isMaximum ? "F.max_pool2d(" : "F.avg_pool2d(",
+                       ", " + size(paramInt(node.params, "kernel")) + ", " + size(paramInt(node.params, "stride")) +
+                           ", padding=" + size(paramInt(node.params, "padding")) + ")");
     }
 
     Result<std::string> addPatchify(const ResolvedNode& node)
@@ -400,7 +422,7 @@ private:
     Result<std::string> addMeanPool(const ResolvedNode& node)
     {
         if (node.in.size() == 1) {
-            return in(node) + ".mean(1)";
+            return in(node) + (node.in[0].dims.size() == 4 ? ".mean((1, 2))" : ".mean(1)");
         }
         const std::string weights = in(node, 1) + ".to(" + in(node) + ").unsqueeze(-1)";
         return "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)";

@@ -142,7 +142,7 @@ OperatorResult buildMeanPool(const NodeContext&)
 {
     return makeOperator([](const Inputs& in, const Pass&) {
         if (in.size() == 1) {
-            return in[0].mean(1);
+            return in[0].flatten(1, -2).mean(1);
         }
         const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
         return (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);

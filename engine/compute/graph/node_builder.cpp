@@ -26,7 +26,8 @@ Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, doubl
 
 NodeBuilder findNodeBuilder(const std::string& kind)
 {
-    for (const auto table : {linearBuilders(), normBuilders(), sequenceBuilders(), arithmeticBuilders()}) {
+    for (const auto table :
+         {linearBuilders(), normBuilders(), sequenceBuilders(), arithmeticBuilders(), imageBuilders()}) {
         for (const NodeBuilderEntry& entry : table) {
             if (kind == entry.kind) {
                 return entry.build;

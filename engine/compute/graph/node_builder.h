@@ -63,6 +63,7 @@ struct NodeBuilderEntry {
 [[nodiscard]] std::span<const NodeBuilderEntry> normBuilders();
 [[nodiscard]] std::span<const NodeBuilderEntry> sequenceBuilders();
 [[nodiscard]] std::span<const NodeBuilderEntry> arithmeticBuilders();
+[[nodiscard]] std::span<const NodeBuilderEntry> imageBuilders();
 
 /// Returns the builder of a kind, or nullptr if the engine cannot run it.
 [[nodiscard]] NodeBuilder findNodeBuilder(const std::string& kind);

@@ -102,6 +102,9 @@ std::vector<NodeCase> casesOf(const std::string& kind)
     if (kind == "patchify") {
         return {{{{"out", std::int64_t{10}}}, {image}}};
     }
+    if (kind == "pool2d" || kind == "features_last") {
+        return {{{}, {image}}};
+    }
     if (kind == "layer_norm") {
         return {{}, {{{"bias", false}}}};
     }

@@ -286,6 +286,24 @@ void TestShapes::images()
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
     QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
+    QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 7, 5, 8}}), "[batch, 8]");
+    QCOMPARE(infer("features_last", {}, image), "[batch, 32, 32, 3]");
+    const std::map<std::string, ParamValue> last{{"layout", std::string("features_last")}};
+    const Shape states{{kBatch, 9, 6, 16}};
+    QCOMPARE(infer("conv2d", last, states), "[batch, 9, 6, 8]");
+    QCOMPARE(infer("conv2d", {{"layout", std::string("features_last")}, {"stride", std::int64_t{2}}}, states),
+             "[batch, 5, 3, 8]");
+    QCOMPARE(infer("conv2d", {{"layout", std::string("features_last")}, {"groups", std::int64_t{3}}}, states),
+             "16 input and 8 output channels are not multiples of 3 groups");
+    QCOMPARE(infer("conv2d", last, Shape{{kBatch, 64, 8}}),
+             "[in] got [batch, 64, 8], expected [batch, height, width, features]");
+    QCOMPARE(infer("pool2d", {}, image), "[batch, 3, 16, 16]");
+    QCOMPARE(infer("pool2d", last, states), "[batch, 4, 3, 16]");
+    QCOMPARE(infer("pool2d", {{"kernel", std::int64_t{3}}, {"padding", std::int64_t{1}}}, image), "[batch, 3, 16, 16]");
+    QCOMPARE(infer("pool2d", {{"padding", std::int64_t{2}}}, image),
+             "padding 2 is above half of the kernel 2: a window would read nothing of the image");
+    QCOMPARE(infer("pool2d", {{"kernel", std::int64_t{33}}}, image),
+             "[in] kernel 33 is larger than the padded input [batch, 3, 32, 32]");
     QCOMPARE(infer("segment_embedding", {}, Shape{{kBatch, kTime, 8}}), "[batch, time, 8]");
     QCOMPARE(infer("class_token", {}, Shape{{kBatch, 64, 8}}), "[batch, 65, 8]");
     QCOMPARE(infer("first_token", {}, Shape{{kBatch, 65, 8}}), "[batch, 8]");

@@ -312,6 +312,17 @@ void PyTorchCases::addImageKinds()
                    {"stride", std::int64_t{2}},
                    {"padding", std::int64_t{0}},
                    {"groups", std::int64_t{2}}})
+            .node("last", "features_last")
+            .node("max", "pool2d",
+                  {{"kernel", std::int64_t{3}},
+                   {"stride", std::int64_t{1}},
+                   {"padding", std::int64_t{1}},
+                   {"layout", std::string("features_last")}})
+            .node("depthwise", "conv2d",
+                  {{"out", std::int64_t{4}}, {"groups", std::int64_t{4}}, {"layout", std::string("features_last")}})
+            .node("average", "pool2d", {{"function", std::string("average")}, {"layout", std::string("features_last")}})
+            .node("all", "mean_pool")
+            .node("widen", "linear")
             .node("patches", "patchify", {{"patch", std::int64_t{1}}})
             .node("token", "class_token")
             .node("first", "first_token")
@@ -332,6 +343,13 @@ void PyTorchCases::addImageKinds()
             .wire("first", "pool.in1")
             .wire("mean", "pool.in2")
             .wire("strided", "flat")
+            .wire("strided", "last")
+            .wire("last", "max")
+            .wire("max", "depthwise")
+            .wire("depthwise", "average")
+            .wire("average", "all")
+            .wire("all", "widen")
+            .wire("widen", "sum.in3")
             .wire("flat", "project")
             .wire("pool", "sum.in1")
             .wire("project", "sum.in2")

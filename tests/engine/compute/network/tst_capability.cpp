@@ -82,6 +82,10 @@ private Q_SLOTS:
         };
         const char* const image = "x input; i image channels=1 height=2 width=3; c conv2d out=1; f flatten; y output; "
                                   "x > i; i > c; c > f; f > y";
+        const char* const last = "x input; i image channels=3 height=2 width=1; l features_last; p pool2d "
+                                 "kernel=2 padding=1 stride=1 layout=features_last; c conv2d out=1 kernel=1 "
+                                 "padding=0 layout=features_last; f flatten; y output; x > i; i > l; l > p; p > c; "
+                                 "c > f; f > y";
         const char* const classed = "x input; i image channels=6 height=1 width=1; p patchify patch=1; c class_token; "
                                     "f first_token; y output; x > i; i > p; p > c; c > f; f > y";
         const char* const patches = "x input; i image channels=6 height=1 width=1; p patchify patch=1; m mean_pool; "
@@ -95,6 +99,8 @@ private Q_SLOTS:
             {"image", image},
             {"conv2d", image},
             {"flatten", image},
+            {"features_last", last},
+            {"pool2d", last},
             {"patchify", patches},
             {"mean_pool", patches},
             {"class_token", classed},

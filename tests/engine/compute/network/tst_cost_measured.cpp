@@ -353,6 +353,12 @@ private Q_SLOTS:
                                 << "x input; i image height=8 width=8; a conv2d out=4; b conv2d out=4; s add; "
                                    "c conv2d out=2 stride=2; f flatten; l linear; y output; x > i; i > a; i > b; "
                                    "a > s.in1; b > s.in2; s > c; c > f; f > l; l > y";
+        QTest::newRow("features last")
+            << "vectors"
+            << "x input; i image height=8 width=8; v features_last; a conv2d out=4 layout=features_last; b conv2d "
+               "out=4 groups=4 layout=features_last; r activation function=relu; p pool2d layout=features_last; q "
+               "pool2d function=average layout=features_last; s add; m mean_pool; l linear; y output; x > i; i > v; "
+               "v > a; a > b; b > r; r > p; r > q; p > s.in1; q > s.in2; s > m; m > l; l > y";
         QTest::newRow("images by side") << "vectors"
                                         << "x input; i image height=8 width=8; a conv2d out=4 rank=2 "
                                            "unfolding=by_side stride=2; f flatten; l linear; y output; x > i; i > a; "
@@ -378,6 +384,29 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+    }
+
+    /// The pixels of pictures as the entries of the stack.
+    void picturesAsEntries()
+    {
+        Project project = languageUnder("plain");
+        project.data.source = projects::LinearRegression{.dim = 64, .samples = 6};
+        project.network.objective = projects::Objective::MeanSquaredError;
+        project.network.stem = graphFrom("x input; i image height=8 width=8; v features_last; c conv2d stride=2 "
+                                         "layout=features_last; y output; x > i; i > v; v > c; c > y");
+        project.network.blocks.front().graph =
+            graphFrom("x input; a activation function=relu; c conv2d layout=features_last; y output; x > a; a > c; "
+                      "c > y");
+        project.network.head = graphFrom("x input; m mean_pool; l linear out=out; y output; x > m; m > l; l > y");
+        project.training.batch = kCostBatch;
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, 1, 5);
+        QCOMPARE(network->stackOutput(batch, kEvaluation).sizes(), at::IntArrayRef({kCostBatch, 4, 4, 64}));
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+        network->loss(batch, kTraining).backward();
+        QVERIFY(checkGradients(*network, batch, 2).worst < 1e-5);
     }
 
     /// The patches of pictures as the entries of the stack: a sequence that is no sequence of the data.
