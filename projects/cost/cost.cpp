@@ -44,8 +44,8 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
     scale.positions = elementsOf(stackShapeOf(project), context) / real(project.stack().width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
-    scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
-    scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
+    scale.activationBytes = roundsToBf16(plan.precision) ? 2 : scale.weightBytes;
+    scale.copyBytes = roundsToBf16(plan.precision) ? scale.activationBytes : 0;
     scale.residualBytes =
         carriedPrecision(project) == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
     return scale;

@@ -27,8 +27,14 @@ struct LearningRate {
     bool operator==(const LearningRate&) const = default;
 };
 
-enum class Precision { Fp32, Bf16, Fp64 };
-/// The precision of the residual, which is carried from layer to layer, under bf16.
+/// Fp8: as Bf16, and linear layers multiply in 8 bits, except for the gradients of their weights.
+enum class Precision { Fp32, Bf16, Fp64, Fp8 };
+/// True if the values between nodes are in bf16.
+[[nodiscard]] constexpr bool roundsToBf16(Precision precision)
+{
+    return precision == Precision::Bf16 || precision == Precision::Fp8;
+}
+/// The precision of the residual, which is carried from layer to layer, under bf16 and fp8.
 enum class ResidualPrecision { Fp32, Bf16 };
 /// The precision of mixes of branches and of their stack entries, under bf16 with a residual in fp32. Branch: bf16, as
 /// the branches leave their layers.
@@ -77,7 +83,7 @@ struct TrainingPlan {
     double weightAverage = 0;
     EvaluatedWeights evaluatedWeights = EvaluatedWeights::Trained; ///< used only with a running mean
     Precision precision = Precision::Fp32;
-    ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16
+    ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16 and fp8
     EntryPrecision entryPrecision = EntryPrecision::Residual;      ///< see carriedPrecision()
     Determinism determinism = Determinism::Deterministic;
     Activations activations = Activations::Keep;

@@ -271,8 +271,8 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         text += " " + count(run.leftOut, "parameter") + " of the checkpoint that nothing reads " +
                 (run.leftOut == 1 ? "is" : "are") + " left out.";
     }
-    if (project->training.precision == Precision::Bf16) {
-        text += " Training used bf16; the code computes in fp32 unless `torch.autocast` says otherwise.";
+    if (roundsToBf16(project->training.precision)) {
+        text += std::string(" Training used ") + (project->training.precision == Precision::Fp8 ? "fp8" : "bf16") + "; the code computes in fp32 unless `torch.autocast` says otherwise.";
     }
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. In PyTorch a new optimiser begins: what its moments were at step " +

@@ -24,7 +24,7 @@ struct Choices<RateDecay> {
 };
 template <>
 struct Choices<Precision> {
-    static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}, {"fp64", "fp64"}};
+    static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}, {"fp64", "fp64"}, {"fp8", "fp8"}};
 };
 template <>
 struct Choices<ResidualPrecision> {
@@ -169,7 +169,7 @@ struct Fields<TrainingPlan> {
     static bool productsDecay(const TrainingPlan& plan) { return plan.factorDecay == FactorDecay::Product; }
     static bool clips(const TrainingPlan& plan) { return plan.clipNorm > 0; }
     static bool averages(const TrainingPlan& plan) { return plan.weightAverage > 0; }
-    static bool isBf16(const TrainingPlan& plan) { return plan.precision == Precision::Bf16; }
+    static bool isBf16(const TrainingPlan& plan) { return roundsToBf16(plan.precision); }
     static bool hasResidualFp32(const TrainingPlan& plan)
     {
         return isBf16(plan) && plan.residualPrecision == ResidualPrecision::Fp32;
@@ -245,7 +245,10 @@ struct Fields<TrainingPlan> {
            "The weights that validation, samples, measurements and exports use: as trained, or their running mean.",
            {.inFiles = InFiles::IfSet, .where = when<averages>}},
           &TrainingPlan::evaluatedWeights);
-        v({"precision", "precision", "Number format of the forward and backward pass.", {.paper = "bf16 (LLaMA runs)"}},
+        v({"precision",
+           "precision",
+           "Number format of the forward and backward pass; fp8 is bf16 whose linear layers multiply in 8 bits.",
+           {.paper = "bf16 (LLaMA runs)"}},
           &TrainingPlan::precision);
         v({"residual_precision",
            "residual under bf16",

@@ -44,7 +44,7 @@ constexpr const char* kHelp =
   --topologies LIST       topology presets, default plain; --topology is the same
   --residual LIST         fp32 (default), bf16, or entries: fp32, with mixes of branches and their entries in bf16;
                           several are separated by commas
-  --precision fp32|bf16   default bf16, for small ones fp32
+  --precision NAME        fp32, bf16 or fp8; default bf16, for small ones fp32
   --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
   --optimiser NAME        an optimiser with its defaults, as "muon" or "adafactor" (default: AdamW)
   --schedule TEXT         one stage of a schedule's preset, as "raptr 5": steps train 5 random layers on average
@@ -146,7 +146,9 @@ projects::Project makeProject(const Options& options, const std::string& topolog
     plan.batch = options.tokens > 0 ? std::max<std::int64_t>(options.tokens / shape.length, 1) : options.batch;
     plan.steps = std::max<std::int64_t>(options.warmup + options.steps, plan.steps);
     plan.determinism = options.isDeterministic ? projects::Determinism::Deterministic : projects::Determinism::Fast;
-    plan.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
+    plan.precision = options.precision == "bf16"  ? projects::Precision::Bf16
+                     : options.precision == "fp8" ? projects::Precision::Fp8
+                                                  : projects::Precision::Fp32;
     plan.residualPrecision = residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
     plan.entryPrecision = residual == "entries" ? projects::EntryPrecision::Branch : projects::EntryPrecision::Residual;
     if (!options.schedule.empty()) {
@@ -245,7 +247,7 @@ std::string ratioText(const Members& members, const Member& member)
 std::string settingsOf(const Options& options, std::int64_t tokens, const std::string& residual)
 {
     return "; " + options.shape + ", " + std::to_string(tokens) + " tokens, " + options.precision +
-           (options.precision == "bf16" ? ", residual " + residual : std::string()) +
+           (options.precision != "fp32" ? ", residual " + residual : std::string()) +
            (options.isDeterministic ? ", deterministic" : "");
 }
 

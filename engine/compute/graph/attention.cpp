@@ -366,6 +366,7 @@ private:
         heads.joined = rounded(m_compute, of.joined);
         heads.joinedBias = rounded(m_compute, of.joinedBias);
         heads.headDim = of.sizes.headDim;
+        heads.products = m_compute.products;
         heads.angles = turns ? &of.shape.rotary->upTo(cast.size(1)) : nullptr;
         const auto [q, k, v] = projectedHeads(heads);
         return {of.shape.split(q), of.shape.split(k), of.shape.split(v)};
@@ -427,6 +428,7 @@ private:
         attention.kept = of.kept;
         attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;
+        attention.products = m_compute.products;
         attention.angles = of.shape.rotary ? &of.shape.rotary->upTo(in[0].size(1)) : nullptr;
         return projectedAttention(attention);
     }

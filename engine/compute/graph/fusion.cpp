@@ -43,11 +43,11 @@ public:
         const at::Tensor x = in[0].to(m_compute.activationType);
         const at::Tensor joined = rounded(m_compute, m_joined);
         if (m_side != MlpSide::Opens || layer.mlp.all()) {
-            return gatedLinear(x, m_weights[0], m_weights[1], joined);
+            return gatedLinear(x, m_weights[0], m_weights[1], joined, m_compute.products);
         }
         const KeptParts kept = keptParts(layer.mlp, layer.mlpParts, m_mlp);
         const PartRuns rows(m_weights[0].size(0), layer.mlpParts, kept.parts);
-        const at::Tensor hidden = gatedLinear(x, m_weights[0], m_weights[1], joined, rows);
+        const at::Tensor hidden = gatedLinear(x, m_weights[0], m_weights[1], joined, m_compute.products, rows);
         return rows.all() ? hidden.narrow(-1, 0, m_weights[0].size(0)) : hidden;
     }
 

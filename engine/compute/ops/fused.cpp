@@ -7,6 +7,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/cos.h>
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <optional>
 
 namespace residua::engine {
 namespace {
@@ -50,26 +52,41 @@ std::int64_t rowStride(const at::Tensor& x)
 
 class LinearFunction : public Function<LinearFunction> {
 public:
-    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight)
+    /// `copy` and `added` are weight and bias in the type of `x`. The gradients of weight and bias have their own types.
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
+                            const std::optional<at::Tensor>& bias, const at::Tensor& copy, const at::Tensor& added,
+                            Products products)
     {
         const at::Tensor rows = x.reshape({-1, x.size(-1)});
-        context->save_for_backward({rows, weight});
         std::vector<std::int64_t> shape = x.sizes().vec();
         shape.back() = weight.size(0);
-        return timesTransposed(rows, weight).view(shape);
+        context->save_for_backward({rows, copy});
+        context->saved_data["products"] = static_cast<std::int64_t>(products);
+        context->saved_data["type"] = weight.scalar_type();
+        if (!bias) {
+            return timesTransposed(rows, copy, products).view(shape);
+        }
+        context->saved_data["biasType"] = bias->scalar_type();
+        return products == Products::Own ? at::addmm(added, rows, copy.t()).view(shape)
+                                         : timesTransposed(rows, copy, products).add_(added).view(shape);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
         const at::Tensor rowsGrad = grads[0].reshape({-1, grads[0].size(-1)});
-        at::Tensor xGrad;
+        variable_list result(6);
         if (context->needs_input_grad(0)) {
             std::vector<std::int64_t> shape = grads[0].sizes().vec();
             shape.back() = saved[1].size(1);
-            xGrad = times(rowsGrad, saved[1]).view(shape);
+            const auto products = static_cast<Products>(context->saved_data["products"].toInt());
+            result[0] = times(rowsGrad, saved[1], products).view(shape);
         }
-        return {xGrad, product(rowsGrad.t(), saved[0])};
+        result[1] = weightGradient(rowsGrad, saved[0], context->saved_data["type"].toScalarType());
+        if (const auto type = context->saved_data.find("biasType"); type != context->saved_data.end()) {
+            result[2] = rowsGrad.sum(0, false, type->second.toScalarType());
+        }
+        return result;
     }
 };
 
@@ -298,17 +315,21 @@ at::Tensor rounded(const Compute& compute, const at::Tensor& weight)
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
 {
-    const at::ScalarType type = compute.activationType;
-    const at::Tensor typed = x.to(type);
-    const bool asFloat = multipliesAsFloat(typed);
+    const at::Tensor typed = x.to(compute.activationType);
+    const at::Tensor copy = rounded(compute, weight.detach());
+    const bool inEightBits = compute.products == Products::EightBit && multipliesInEightBits(typed, copy);
+    const bool asFloat = multipliesAsFloat(typed) && !inEightBits;
     if (asFloat && bias.defined()) {
-        return at::linear(typed.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat)).to(type);
+        return at::linear(typed.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat)).to(typed.scalar_type());
     }
-    const at::Tensor by = rounded(compute, weight);
-    if (!bias.defined() && (asFloat || (takesHostPath(x.device()) && type == at::kFloat))) {
-        return LinearFunction::apply(typed, by);
+    const bool isNarrow = weight.scalar_type() != typed.scalar_type();
+    const bool isOwn = takesHostPath(x.device()) && typed.scalar_type() == at::kFloat && !bias.defined();
+    if (isNarrow || inEightBits || asFloat || isOwn) {
+        return LinearFunction::apply(typed, weight, bias.defined() ? std::optional(bias) : std::nullopt, copy,
+                                     bias.defined() ? rounded(compute, bias.detach()) : bias,
+                                     inEightBits ? Products::EightBit : Products::Own);
     }
-    return at::linear(typed, by, rounded(compute, bias));
+    return at::linear(typed, weight, bias);
 }
 
 } // namespace residua::engine

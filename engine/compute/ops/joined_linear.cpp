@@ -41,18 +41,25 @@ at::Tensor half(const at::Tensor& y, std::int64_t index)
     return y.narrow(1, index * width, width);
 }
 
+Products productsOf(AutogradContext* context)
+{
+    return static_cast<Products>(context->saved_data["products"].toInt());
+}
+
 class GatedLinearFunction : public Function<GatedLinearFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
-                            const at::Tensor& /*up*/, const at::Tensor& joined, const PartRuns& kept)
+                            const at::Tensor& /*up*/, const at::Tensor& joined, Products products,
+                            const PartRuns& kept)
     {
         const at::Tensor x = asRows(input);
         const at::Tensor weight = kept.repeated(2, joined.size(0) / 2).take(joined, 0).to(x.scalar_type());
-        const at::Tensor y = timesTransposed(x, weight);
+        const at::Tensor y = timesTransposed(x, weight, products);
         std::vector<std::int64_t> shape = input.sizes().vec();
         shape.back() = weight.size(0) / 2;
         context->saved_data["rows"] = gate.size(0);
         context->saved_data["padded"] = joined.size(0) / 2;
+        context->saved_data["products"] = static_cast<std::int64_t>(products);
         context->saved_data["kept"] = kept.list();
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
@@ -69,13 +76,14 @@ public:
         const std::int64_t width = context->saved_data["rows"].toInt();
         const std::int64_t padded = context->saved_data["padded"].toInt();
         const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, padded);
-        const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
+        const at::Tensor taken = weightGradient(yGrad, saved[0], context->saved_data["type"].toScalarType());
         const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * padded);
         at::Tensor inputGrad;
         if (context->needs_input_grad(0)) {
-            inputGrad = times(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
+            inputGrad = times(yGrad, saved[2], productsOf(context)).view(context->saved_data["shape"].toIntVector());
         }
-        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, padded, width), Variable(), Variable()};
+        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, padded, width), Variable(), Variable(),
+                Variable()};
     }
 };
 
@@ -100,7 +108,8 @@ public:
     static Variable forward(AutogradContext* context, const at::Tensor& forQ, const OptionalTensor& forK,
                             const OptionalTensor& forV, const at::Tensor& q, const at::Tensor& /*k*/,
                             const at::Tensor& /*v*/, const at::Tensor& joined, const OptionalTensor& cosine,
-                            const OptionalTensor& sine, std::int64_t heads, bool causal, const PartRuns& kept)
+                            const OptionalTensor& sine, std::int64_t heads, bool causal, Products products,
+                            const PartRuns& kept)
     {
         const at::Tensor weight = kept.repeated(3, q.size(0)).take(joined, 0).to(forQ.scalar_type());
         const HeadLayout layout{forQ.size(0), forQ.size(1), heads, weight.size(0) / 3 / heads};
@@ -115,11 +124,12 @@ public:
                 const std::int64_t row = static_cast<std::int64_t>(part) * width;
                 at::Tensor out = y.narrow(1, row, width);
                 const at::Tensor& x = saved[part].defined() ? saved[part] : saved[0];
-                const at::Tensor by = weight.narrow(0, row, width).t();
-                multipliesAsFloat(x) ? out.copy_(product(x, by)) : at::mm_out(out, x, by);
+                const at::Tensor by = weight.narrow(0, row, width);
+                const bool copies = products != Products::Own || multipliesAsFloat(x);
+                copies ? out.copy_(timesTransposed(x, by, products)) : at::mm_out(out, x, by.t());
             }
         } else {
-            y = timesTransposed(saved[0], weight);
+            y = timesTransposed(saved[0], weight, products);
         }
         if (cosine) {
             for (const std::int64_t part : {0, 1}) {
@@ -135,6 +145,7 @@ public:
         context->saved_data["rows"] = q.size(0);
         context->saved_data["kept"] = kept.list();
         context->saved_data["causal"] = causal;
+        context->saved_data["products"] = static_cast<std::int64_t>(products);
         context->saved_data["shape"] = forQ.sizes();
         context->saved_data["type"] = q.scalar_type();
         context->save_for_backward(saved);
@@ -153,19 +164,19 @@ public:
         const std::int64_t width = layout.width();
         const std::int64_t whole = context->saved_data["rows"].toInt();
         const PartRuns kept(context->saved_data["kept"].toIntVector());
-        variable_list result(12);
+        variable_list result(13);
         const bool shared = !saved[1].defined();
         for (std::size_t part = 0; part < 3; ++part) {
             const auto at = static_cast<std::int64_t>(part) * width;
             if (!shared) {
                 const at::Tensor grad = yGrad.narrow(1, at, width);
-                result[part] = times(grad, weight.narrow(0, at, width)).view(shape);
-                result[3 + part] = kept.putBack(product(grad.t(), saved[part]).to(type), 0, whole);
+                result[part] = times(grad, weight.narrow(0, at, width), productsOf(context)).view(shape);
+                result[3 + part] = kept.putBack(weightGradient(grad, saved[part], type), 0, whole);
             }
         }
         if (shared) {
-            result[0] = times(yGrad, weight).view(shape);
-            const at::Tensor taken = product(yGrad.t(), saved[0]).to(type);
+            result[0] = times(yGrad, weight, productsOf(context)).view(shape);
+            const at::Tensor taken = weightGradient(yGrad, saved[0], type);
             const at::Tensor weightGrad = kept.repeated(3, whole).putBack(taken, 0, 3 * whole);
             for (std::size_t part = 0; part < 3; ++part) {
                 result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * whole, whole);
@@ -213,12 +224,17 @@ public:
                                  const at::Tensor& k, const at::Tensor& v, const OptionalTensor& qBias,
                                  const OptionalTensor& /*kBias*/, const OptionalTensor& /*vBias*/,
                                  const at::Tensor& joined, const OptionalTensor& joinedBias,
-                                 const OptionalTensor& cosine, const OptionalTensor& sine, std::int64_t headDim)
+                                 const OptionalTensor& cosine, const OptionalTensor& sine, std::int64_t headDim,
+                                 Products products)
     {
         const at::Tensor x = asRows(input);
         const at::Tensor weight = joined.to(x.scalar_type());
-        const at::Tensor rows =
-            joinedBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t()) : timesTransposed(x, weight);
+        const bool addsBias = joinedBias && products == Products::Own;
+        at::Tensor rows = addsBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t())
+                                   : timesTransposed(x, weight, products);
+        if (joinedBias && !addsBias) {
+            rows.add_(joinedBias->to(x.scalar_type()));
+        }
         // The results must not be views of a tensor that autograd knows.
         const at::AutoDispatchBelowADInplaceOrView noViews;
         const at::Tensor y = rows.view({input.size(0), input.size(1), -1});
@@ -228,6 +244,7 @@ public:
         }
         context->saved_data["rows"] = std::vector<std::int64_t>{q.size(0), k.size(0), v.size(0)};
         context->saved_data["headDim"] = headDim;
+        context->saved_data["products"] = static_cast<std::int64_t>(products);
         context->saved_data["type"] = q.scalar_type();
         context->saved_data["biased"] = qBias.has_value();
         context->save_for_backward({x, weight, cosine.value_or(at::Tensor()), sine.value_or(at::Tensor())});
@@ -242,11 +259,11 @@ public:
         const at::Tensor yGrad = gradientOf(context, saved, grads, rows);
         const at::Tensor flat = yGrad.view({-1, yGrad.size(2)});
         const at::ScalarType type = context->saved_data["type"].toScalarType();
-        variable_list result(12);
+        variable_list result(13);
         if (context->needs_input_grad(0)) {
-            result[0] = times(flat, saved[1]).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
+            result[0] = times(flat, saved[1], productsOf(context)).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
         }
-        const at::Tensor weightGrad = product(flat.t(), saved[0]).to(type);
+        const at::Tensor weightGrad = weightGradient(flat, saved[0], type);
         const bool biased = context->saved_data["biased"].toBool();
         const at::Tensor biasGrad = biased ? at::sum(flat, 0, false, type) : at::Tensor();
         std::int64_t first = 0;
@@ -295,14 +312,14 @@ std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads)
     variable_list made = ProjectedHeadsFunction::apply(heads.input, heads.weights[0], heads.weights[1],
                                                        heads.weights[2], given(heads.biases[0]), given(heads.biases[1]),
                                                        given(heads.biases[2]), heads.joined, given(heads.joinedBias),
-                                                       given(angles.cosine), given(angles.sine), heads.headDim);
+                                                       given(angles.cosine), given(angles.sine), heads.headDim, heads.products);
     return {made[0], made[1], made[2]};
 }
 
 at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined,
-                       const PartRuns& kept)
+                       Products products, const PartRuns& kept)
 {
-    return GatedLinearFunction::apply(x, gate, up, joined, kept);
+    return GatedLinearFunction::apply(x, gate, up, joined, products, kept);
 }
 
 at::Tensor projectedAttention(const ProjectedAttention& attention)
@@ -317,7 +334,7 @@ at::Tensor projectedAttention(const ProjectedAttention& attention)
     return ProjectedAttentionFunction::apply(q, unless(same, k), unless(same, v), attention.weights[0],
                                              attention.weights[1], attention.weights[2], attention.joined,
                                              unless(still, angles.cosine), unless(still, angles.sine), attention.heads,
-                                             attention.causal, attention.kept);
+                                             attention.causal, attention.products, attention.kept);
 }
 
 at::Tensor joinRows(std::vector<at::Tensor>& matrices, std::int64_t multiple)

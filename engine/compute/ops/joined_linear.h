@@ -26,7 +26,7 @@ namespace residua::engine {
 /// With `kept`, uses only these rows of each: copies them once, the result has their features alone, and the gradients
 /// of the other rows are 0.
 [[nodiscard]] at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
-                                     const at::Tensor& joined, const PartRuns& kept = {});
+                                     const at::Tensor& joined, Products products, const PartRuns& kept = {});
 
 /// The inputs of an attention up to the output's projection.
 struct ProjectedAttention {
@@ -37,6 +37,7 @@ struct ProjectedAttention {
     std::int64_t heads = 1; ///< the number of heads that run
     bool causal = true;
     const RotaryTable::Angles* angles = nullptr; ///< null without rotary positions
+    Products products = Products::Own;
 };
 /// Returns [batch, time, heads · headDim]. CPU only.
 [[nodiscard]] at::Tensor projectedAttention(const ProjectedAttention& attention);
@@ -50,6 +51,7 @@ struct ProjectedHeads {
     at::Tensor joinedBias;                       ///< [all rows], like `joined`; or undefined
     std::int64_t headDim = 1;                    ///< divides the number of rows of each
     const RotaryTable::Angles* angles = nullptr; ///< null: q and k are not rotated
+    Products products = Products::Own;
 };
 /// Returns q, k and v, [batch, time, rows] each: parts of one tensor, with adjacent features.
 [[nodiscard]] std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads);

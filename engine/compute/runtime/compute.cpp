@@ -80,7 +80,13 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
         compute.parameterType = at::kDouble;
     }
     compute.activationType = compute.parameterType;
-    if (precision == projects::Precision::Bf16) {
+    if (precision == projects::Precision::Fp8) {
+        if (const std::string problem = eightBitProblem(compute.device); !problem.empty()) {
+            return Error{"training · precision", problem};
+        }
+        compute.products = Products::EightBit;
+    }
+    if (projects::roundsToBf16(precision)) {
         compute.activationType = at::kBFloat16;
         compute.rounded = std::make_shared<RoundedWeights>();
     }

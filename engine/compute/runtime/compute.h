@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compute/runtime/scaled_products.h"
 #include "kernels/cuda_kernels.h"
 #include "kernels/types.h"
 #include "projects/base/result.h"
@@ -31,12 +32,13 @@ struct Compute {
     at::ScalarType parameterType = at::kFloat;
     at::ScalarType activationType = at::kFloat;
     at::ScalarType residualType = at::kFloat;
+    Products products = Products::Own; ///< of linear layers
     SumOrder sums = SumOrder::ByHalf;
     const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without the custom kernels
     std::string withoutKernels;                 ///< why `cuda` is null on a GPU, in one line; else empty
     std::shared_ptr<RoundedWeights> rounded;    ///< of the network's parameters; null unless activations are bfloat16
 
-    /// `device` is "cpu" or "cuda:N". The error says why it cannot be used.
+    /// `device` is "cpu" or "cuda:N". The error says why it cannot be used, or cannot compute in the precision.
     [[nodiscard]] static Result<Compute>
     create(const std::string& device, projects::Precision precision,
            projects::ResidualPrecision residual = projects::ResidualPrecision::Fp32);

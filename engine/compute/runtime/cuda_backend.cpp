@@ -24,6 +24,7 @@ constexpr DriverResult kDriverNoDevice = 100;
 constexpr DriverResult kDriverMismatch = 803;
 constexpr int kNeededCuda = 13000;
 constexpr int kNeededCapability = 80; ///< of a GPU: ten times the major number plus the minor one
+constexpr int kEightBitCapability = 89; ///< of a GPU that multiplies in float8
 constexpr int kCapabilityMajor = 75;  ///< CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int kCapabilityMinor = 76;
 
@@ -73,18 +74,24 @@ std::string capabilityText(int capability)
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-/// Returns why the GPU is too old, in one line; empty if it is not, or if the driver does not say.
-std::string capabilityProblem(void* driver, int device)
+/// Returns the GPU's compute capability, or 0 if the driver does not say.
+int capabilityOf(void* driver, int device)
 {
     const auto attributeOf = symbol<DriverResult(int*, int, int)>(driver, "cuDeviceGetAttribute");
     int major = 0;
     int minor = 0;
-    if (attributeOf == nullptr || attributeOf(&major, kCapabilityMajor, device) != kDriverOk ||
-        attributeOf(&minor, kCapabilityMinor, device) != kDriverOk || 10 * major + minor >= kNeededCapability) {
-        return {};
-    }
-    return "its compute capability is " + capabilityText(10 * major + minor) + ", needed is " +
-           capabilityText(kNeededCapability) + " or higher: compute on another GPU or on the CPU";
+    const bool isKnown = attributeOf != nullptr && attributeOf(&major, kCapabilityMajor, device) == kDriverOk &&
+                         attributeOf(&minor, kCapabilityMinor, device) == kDriverOk;
+    return isKnown ? 10 * major + minor : 0;
+}
+
+/// Returns why a GPU of this capability is too old, in one line; empty if it is not, or if the capability is unknown.
+std::string capabilityProblem(int capability)
+{
+    return capability == 0 || capability >= kNeededCapability
+               ? std::string()
+               : "its compute capability is " + capabilityText(capability) + ", needed is " +
+                     capabilityText(kNeededCapability) + " or higher: compute on another GPU or on the CPU";
 }
 
 GpuFigures figuresOf(void* driver, int index)
@@ -102,7 +109,8 @@ GpuFigures figuresOf(void* driver, int index)
     if (nameOf != nullptr && nameOf(text.data(), static_cast<int>(text.size()), device) == kDriverOk) {
         figures.name = text.data();
     }
-    figures.reason = capabilityProblem(driver, device);
+    figures.capability = capabilityOf(driver, device);
+    figures.reason = capabilityProblem(figures.capability);
     std::size_t total = 0;
     if (totalOf != nullptr && totalOf(&total, device) == kDriverOk) {
         figures.totalBytes = static_cast<std::int64_t>(total);
@@ -229,6 +237,18 @@ GpuDriver queryGpuDriver()
         result.gpus.push_back(figuresOf(driver, index));
     }
     return result;
+}
+
+std::string eightBitProblem(c10::Device device)
+{
+    const GpuDriver driver = device.is_cuda() ? queryGpuDriver() : GpuDriver();
+    const auto index = static_cast<std::size_t>(device.index());
+    const int capability = device.is_cuda() && index < driver.gpus.size() ? driver.gpus[index].capability : 0;
+    return capability == 0 || capability >= kEightBitCapability
+               ? std::string()
+               : "fp8 needs a GPU of compute capability " + capabilityText(kEightBitCapability) + " or higher, " +
+                     device.str() + " has " + capabilityText(capability) +
+                     ": train in bf16, or on another GPU or the CPU, which computes the same more slowly";
 }
 
 std::string loadCudaBackend()

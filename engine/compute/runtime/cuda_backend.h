@@ -3,6 +3,8 @@
 
 #include "engine/base/machine/failure.h"
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@ struct GpuFigures {
     std::string name;
     std::int64_t freeBytes = 0;
     std::int64_t totalBytes = 0;
+    int capability = 0; ///< ten times the major number plus the minor one; 0 if the driver does not say
     std::string reason; ///< why it is too old, in one line; else empty
 };
 
@@ -23,6 +26,10 @@ struct GpuDriver {
     std::string reason;
 };
 [[nodiscard]] GpuDriver queryGpuDriver();
+
+/// Returns why the device does not multiply in float8, in one line; empty if it does, or if its driver does not say. The
+/// CPU computes the same with numbers of more bits.
+[[nodiscard]] std::string eightBitProblem(c10::Device device);
 
 /// Registers LibTorch's CUDA backend by loading libtorch_cuda.so from LibTorch's own directory, once; after an error,
 /// the next call tries again. Returns an empty text on success, else the cause and the remedy in one line. Any thread.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compute/runtime/scaled_products.h"
+
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
@@ -44,8 +46,12 @@ private:
 [[nodiscard]] bool multipliesAsFloat(const at::Tensor& x);
 
 /// Returns x·Wᵀ. `x` [N, k], `weight` [n, k], any strides.
-[[nodiscard]] at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight);
-/// Returns y·W. `y` [N, n], `weight` [n, k], any strides.
-[[nodiscard]] at::Tensor times(const at::Tensor& y, const at::Tensor& weight);
+[[nodiscard]] at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight,
+                                         Products products = Products::Own);
+/// Returns y·W, the gradient of x for the gradient y of x·Wᵀ. `y` [N, n], `weight` [n, k], any strides.
+[[nodiscard]] at::Tensor times(const at::Tensor& y, const at::Tensor& weight, Products products = Products::Own);
+/// Returns yᵀ·x in `type`, the gradient of W for the gradient y of x·Wᵀ. Sums of bfloat16 products are in float; for
+/// float, they are rounded only by LibTorch's own product of bfloat16 on the host.
+[[nodiscard]] at::Tensor weightGradient(const at::Tensor& y, const at::Tensor& x, at::ScalarType type);
 
 } // namespace residua::engine

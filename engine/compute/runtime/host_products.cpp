@@ -60,8 +60,11 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b)
     return multipliesAsFloat(a) ? at::mm(a.to(at::kFloat), b.to(at::kFloat)).to(at::kBFloat16) : at::mm(a, b);
 }
 
-at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight)
+at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight, Products products)
 {
+    if (products == Products::EightBit && multipliesInEightBits(x, weight)) {
+        return scaledProduct(x, kEightBitValue, weight);
+    }
     const bool fits = x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
                       x.size(0) * weight.numel() >= kLeastProducts;
     if (!fits || !oneDnnLinear()) {
@@ -71,9 +74,22 @@ at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight)
     return oneDnnLinear()->call(x, weight, std::nullopt, "none", noScalars, std::nullopt);
 }
 
-at::Tensor times(const at::Tensor& y, const at::Tensor& weight)
+at::Tensor times(const at::Tensor& y, const at::Tensor& weight, Products products)
 {
-    return timesTransposed(y, weight.t());
+    return products == Products::EightBit && multipliesInEightBits(y, weight)
+               ? scaledProduct(y, kEightBitGradient, weight.t())
+               : timesTransposed(y, weight.t());
+}
+
+at::Tensor weightGradient(const at::Tensor& y, const at::Tensor& x, at::ScalarType type)
+{
+    if (x.scalar_type() == type) {
+        return product(y.t(), x);
+    }
+    if (multipliesAsFloat(x)) {
+        return at::mm(y.t().to(at::kFloat), x.to(at::kFloat)).to(type);
+    }
+    return x.is_cuda() ? at::mm(y.t(), x, type) : at::mm(y.t(), x).to(type);
 }
 
 } // namespace residua::engine

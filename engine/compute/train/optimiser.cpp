@@ -25,7 +25,7 @@ constexpr std::int64_t kJoinsBytes = std::int64_t{64} << 20U; ///< bounds the co
 Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
                      std::unique_ptr<ParameterShares> shares, std::shared_ptr<RoundedWeights> rounded)
     : m_clipNorm(plan.clipNorm),
-      m_roundsTo16(plan.precision == projects::Precision::Bf16),
+      m_roundsTo16(projects::roundsToBf16(plan.precision)),
       m_parameters(parameters),
       m_shares(std::move(shares)),
       m_rounded(std::move(rounded))

@@ -74,6 +74,8 @@ double roundingOf(projects::Precision precision)
         return 1e-5;
     case projects::Precision::Bf16:
         return 2e-2;
+    case projects::Precision::Fp8:
+        return 1e-1;
     }
     return 0;
 }

@@ -412,6 +412,9 @@ void TestCost::bytesFollowThePrecisionAndOptimiser()
     // In fp32 what the stem gives, what each of 8 layers adds up to, and what each FFN reads.
     const auto tokens = static_cast<double>(project.training.batch * project.training.sequenceLength);
     QCOMPARE(withResidual - fp32.activationBytes / 2, 2 * (1 + 8 + 8) * kWidth * tokens);
+    const double inBf16 = costOf(project)->total.memoryBytes();
+    project.training.precision = Precision::Fp8;
+    QCOMPARE(costOf(project)->total.memoryBytes(), inBf16);
     project.training.precision = Precision::Fp64;
     project.training.optimiser = Sgd{};
     QCOMPARE(costOf(project)->total.weightBytes, 8 * parameters);

@@ -169,7 +169,7 @@ private:
             return Done{};
         }
         projects::Project project = m_run->project;
-        if (project.training.precision == projects::Precision::Bf16) {
+        if (projects::roundsToBf16(project.training.precision)) {
             project.training.precision = projects::Precision::Fp32; // its parameters are fp32
         }
         const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project.data);

@@ -280,7 +280,7 @@ private Q_SLOTS:
              {std::vector<std::size_t>{0, 1, 2}, std::vector<std::size_t>{0, 2}}) {
             const engine::PartRuns kept(kOddHidden, 3, parts);
             const at::Tensor expected = kept.take(all, 1);
-            const at::Tensor got = engine::gatedLinear(x, own[0], own[1], joined, kept);
+            const at::Tensor got = engine::gatedLinear(x, own[0], own[1], joined, engine::Products::Own, kept);
             const at::Tensor features = got.narrow(1, 0, expected.size(1));
             QCOMPARE(got.size(1), kept.all() ? std::int64_t{64} : expected.size(1));
             QVERIFY(distance(features, expected) < 1e-12);

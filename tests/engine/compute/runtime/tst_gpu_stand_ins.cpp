@@ -67,6 +67,9 @@ int runAsChild(const std::string& what, const std::string& key)
     } else if (what == "--compute") {
         const Result<Compute> compute = Compute::create(key, projects::Precision::Fp32);
         printLine(!compute ? compute.error().text() : compute->cuda != nullptr ? "kernels" : compute->withoutKernels);
+    } else if (what == "--eight-bits") {
+        const Result<Compute> compute = Compute::create(key, projects::Precision::Fp8);
+        printLine(compute ? "computes" : compute.error().text());
     } else if (what == "--graphs") {
         std::string why;
         const DeviceGraphs* const graphs = deviceGraphs(c10::Device(key), why);
@@ -129,6 +132,16 @@ private Q_SLOTS:
         const QStringList listed = child({"--list"}, variables);
         QCOMPARE(listed.size(), 2);
         QVERIFY2(listed[1].endsWith(reason), qPrintable(listed[1]));
+    }
+
+    /// Cards before Ada and Hopper do not multiply in float8.
+    void saysWhichCardsMultiplyInEightBits()
+    {
+        QCOMPARE(child({"--eight-bits", "cuda:0"}, {{"FAKE_CAPABILITY", "89"}}), QStringList{"computes"});
+        QCOMPARE(child({"--eight-bits", "cpu"}, {{"FAKE_CAPABILITY", "80"}}), QStringList{"computes"});
+        QCOMPARE(child({"--eight-bits", "cuda:0"}, {{"FAKE_CAPABILITY", "86"}}),
+                 QStringList{"[training · precision] fp8 needs a GPU of compute capability 8.9 or higher, cuda:0 has "
+                             "8.6: train in bf16, or on another GPU or the CPU, which computes the same more slowly"});
     }
 
     void saysThatThereIsNoDriver()

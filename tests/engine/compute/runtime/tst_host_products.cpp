@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The linear layer's products against the same in double precision, above and below the size that changes the library.
+#include "engine/compute/ops/fused.h"
 #include "engine/compute/runtime/host_path.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_scaled_mm.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <QtTest>
+
+#include <cmath>
 
 using namespace residua::engine;
 
@@ -51,6 +59,91 @@ private Q_SLOTS:
         const at::Tensor x = at::randn({512, 256}, at::kDouble);
         const at::Tensor weight = at::randn({256, 256}, at::kDouble);
         QVERIFY(timesTransposed(x, weight).equal(at::mm(x, weight.t())));
+    }
+
+    /// Each value is rounded to the nearest one of float8 at a scale that depends on the largest value alone.
+    void eightBitsAreRoundedAtTheirScale_data()
+    {
+        QTest::addColumn<bool>("gradient");
+        QTest::addColumn<double>("size");
+        for (const double size : {1.0, 3e-20, 7e20}) {
+            QTest::addRow("values of %g", size) << false << size;
+            QTest::addRow("gradients of %g", size) << true << size;
+        }
+    }
+    void eightBitsAreRoundedAtTheirScale()
+    {
+        QFETCH(bool, gradient);
+        QFETCH(double, size);
+        const at::Tensor x = (at::randn({40, 32}) * size).to(at::kBFloat16);
+        const at::Tensor one = at::eye(32, at::kBFloat16);
+        const at::Tensor got = gradient ? times(x, one, Products::EightBit) : timesTransposed(x, one, Products::EightBit);
+        QVERIFY(got.scalar_type() == at::kBFloat16);
+        const int bits = gradient ? 2 : 3; // after the point
+        const double most = x.abs().max().item<double>();
+        int kept = 0;
+        for (std::int64_t i = 0; i < x.numel(); ++i) {
+            const double value = x.flatten()[i].item<double>();
+            const double rounded = got.flatten()[i].item<double>();
+            const double least = most * std::exp2(gradient ? -26 : -13); // below it, the numbers are equally spaced
+            const double step = std::max(std::abs(value), least) * std::exp2(-bits - 1);
+            QVERIFY2(std::abs(rounded - value) <= step * 1.001, qPrintable(QString::number(value / size)));
+            kept += rounded == value ? 1 : 0;
+        }
+        QVERIFY(kept < x.numel() / 2);
+    }
+
+    /// LibTorch's own product of such matrices, which GPUs compute, is that of the rounded values.
+    void eightBitsAreWhatLibTorchMultiplies()
+    {
+        const at::Tensor x = at::randn({24, 64}).to(at::kBFloat16);
+        const at::Tensor weight = at::randn({48, 64}).to(at::kBFloat16);
+        const at::Tensor one = at::ones({});
+        const double scale = 64; // any power of two: values are up to 5
+        const at::Tensor theirs = at::_scaled_mm((x * scale).to(kEightBitValue), (weight * scale).to(kEightBitValue).t(),
+                                                 one / scale, one / scale, {}, {}, at::kBFloat16);
+        const at::Tensor ours = timesTransposed(x, weight, Products::EightBit);
+        const double worst = (ours - theirs).abs().max().item<double>();
+        QVERIFY2(worst <= 0.01 * theirs.abs().max().item<double>(), qPrintable(QString::number(worst)));
+        const at::Tensor exact = at::mm(x.to(at::kDouble), weight.t().to(at::kDouble));
+        const double away = (ours.to(at::kDouble) - exact).abs().max().item<double>();
+        QVERIFY2(away > 0.05 && away < 0.1 * exact.abs().max().item<double>(), qPrintable(QString::number(away)));
+    }
+
+    void otherSizesAreMultipliedInTheirOwnType()
+    {
+        const at::Tensor x = at::randn({24, 40}).to(at::kBFloat16);
+        const at::Tensor weight = at::randn({48, 40}).to(at::kBFloat16);
+        QVERIFY(timesTransposed(x, weight, Products::EightBit).equal(timesTransposed(x, weight)));
+        const at::Tensor wide = at::randn({24, 64});
+        QVERIFY(timesTransposed(wide, wide, Products::EightBit).equal(timesTransposed(wide, wide)));
+        QVERIFY(timesTransposed(at::zeros({16, 32}, at::kBFloat16), at::zeros({16, 32}, at::kBFloat16),
+                                Products::EightBit)
+                    .equal(at::zeros({16, 16}, at::kBFloat16)));
+    }
+
+    /// Products forward and for the input's gradient are in eight bits, and the gradient of a weight is not.
+    void linearLayersMultiplyInEightBits()
+    {
+        Compute compute;
+        compute.activationType = at::kBFloat16;
+        const at::Tensor x = at::randn({24, 32}).to(at::kBFloat16).requires_grad_();
+        const at::Tensor weight = at::randn({48, 32}).requires_grad_();
+        const at::Tensor bias = at::randn({48}).requires_grad_();
+        const at::Tensor grad = at::randn({24, 48}).to(at::kBFloat16);
+        const at::Tensor narrow = weight.detach().to(at::kBFloat16);
+        std::vector<std::vector<at::Tensor>> gradients;
+        for (const Products products : {Products::Own, Products::EightBit}) {
+            compute.products = products;
+            const at::Tensor y = linear(compute, x, weight, bias);
+            if (products == Products::EightBit) {
+                QVERIFY(y.equal(timesTransposed(x.detach(), narrow, products) + bias.detach().to(at::kBFloat16)));
+            }
+            gradients.push_back(torch::autograd::grad({y}, {x, weight, bias}, {grad}));
+        }
+        QVERIFY(gradients[1][0].equal(times(grad, narrow, Products::EightBit)));
+        QVERIFY(!gradients[1][0].equal(gradients[0][0]));
+        QVERIFY((gradients[1][1] - gradients[0][1]).abs().max().item<double>() < 0.1); // roundings of bf16
     }
 
 private:

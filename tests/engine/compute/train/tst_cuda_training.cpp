@@ -131,6 +131,7 @@ const Course kCourses[] = {
     {"attention-residuals", OnCpu::Close, [](Project& project) { project = wired("attention-residuals"); }},
     {"value-residual", OnCpu::Close, [](Project& project) { project = wired("value-residual"); }},
     {"bf16", OnCpu::Roughly, [](Project& project) { project.training.precision = Precision::Bf16; }},
+    {"fp8", OnCpu::Roughly, [](Project& project) { project.training.precision = Precision::Fp8; }},
     {"raptr, absent weights untouched", OnCpu::Close,
      [](Project& project) {
          scheduleAs(project, "raptr-mlp");

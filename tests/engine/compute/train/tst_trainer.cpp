@@ -364,17 +364,18 @@ private Q_SLOTS:
 
     void aRestoredTrainerIsBitEqual_data()
     {
-        QTest::addColumn<bool>("bf16");
-        QTest::newRow("fp32") << false;
-        QTest::newRow("bf16") << true;
+        QTest::addColumn<projects::Precision>("precision");
+        QTest::newRow("fp32") << projects::Precision::Fp32;
+        QTest::newRow("bf16") << projects::Precision::Bf16;
+        QTest::newRow("fp8") << projects::Precision::Fp8;
     }
     void aRestoredTrainerIsBitEqual()
     {
-        QFETCH(bool, bf16);
+        QFETCH(projects::Precision, precision);
         const QTemporaryDir folder;
         const std::filesystem::path directory = folder.path().toStdString();
         projects::Project project = quickLanguage(20);
-        project.training.precision = bf16 ? projects::Precision::Bf16 : projects::Precision::Fp32;
+        project.training.precision = precision;
         Trainer whole = trainerOf(project);
         stepLosses(whole, 7);
         QVERIFY(whole.writeCheckpoint(directory).ok());
