@@ -117,6 +117,11 @@ std::string toJson(const Project& project)
     return printJson(treeOf(project));
 }
 
+std::string changedFields(const Project& project)
+{
+    return printJson(toTree(project, InFiles::IfSet));
+}
+
 std::string toJson(const Layout& layout)
 {
     return printJson(treeOf(layout));

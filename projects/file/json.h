@@ -14,6 +14,9 @@ namespace residua::projects {
 /// toJson(fromJson(toJson(p))) has the same bytes.
 [[nodiscard]] std::string toJson(const Project& project);
 [[nodiscard]] std::string toJson(const Layout& layout);
+/// Formats those fields of the document that differ from their defaults, without the number of the schema. Later
+/// versions, which have more fields, give the same text.
+[[nodiscard]] std::string changedFields(const Project& project);
 
 /// Parse a document. The place of an error is a JSON pointer, or line and column of a syntax error; its message tells
 /// the value got and the values expected. Unknown keys are errors, so that a misspelt key is never ignored. Older

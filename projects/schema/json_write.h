@@ -12,7 +12,8 @@
 
 namespace residua::projects {
 
-/// Private to projects: converts any described value to a tree. The inverse of json_read.h.
+/// Private to projects: converts any described value to a tree. The inverse of json_read.h. With InFiles::IfSet, the
+/// tree lacks all fields that have their defaults.
 
 inline JsonValue toTree(bool value)
 {
@@ -74,54 +75,60 @@ JsonValue toTree(E value)
 {
     return {std::string(nameOf(value))};
 }
-template <Described T>
-JsonValue toTree(const T& value);
-template <Alternating V>
-JsonValue toTree(const V& value);
 template <class T>
-JsonValue toTree(const std::vector<T>& list);
+JsonValue toTree(const T& value, [[maybe_unused]] InFiles defaults) // has no fields
+{
+    return toTree(value);
+}
+template <Described T>
+JsonValue toTree(const T& value, InFiles defaults = InFiles::Always);
+template <Alternating V>
+JsonValue toTree(const V& value, InFiles defaults = InFiles::Always);
+template <class T>
+JsonValue toTree(const std::vector<T>& list, InFiles defaults = InFiles::Always);
 template <class K, class T>
-JsonValue toTree(const std::map<K, T>& map);
+JsonValue toTree(const std::map<K, T>& map, InFiles defaults = InFiles::Always);
 
 template <class T>
-void appendFields(JsonObject& object, const T& value)
+void appendFields(JsonObject& object, const T& value, InFiles defaults = InFiles::Always)
 {
     static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
     Fields<T>::visit([&](const Field& field, auto member) {
         const auto& held = std::invoke(member, value);
-        if (field.more.inFiles == InFiles::Always || !(held == std::invoke(member, T{}))) {
-            object.push_back({std::string(field.key), toTree(held)});
+        const bool isAlways = field.more.inFiles == InFiles::Always && defaults == InFiles::Always;
+        if (isAlways || !(held == std::invoke(member, T{}))) {
+            object.push_back({std::string(field.key), toTree(held, defaults)});
         }
     });
 }
 
 template <Described T>
-JsonValue toTree(const T& value)
+JsonValue toTree(const T& value, InFiles defaults)
 {
     JsonObject object;
-    appendFields(object, value);
+    appendFields(object, value, defaults);
     return {std::move(object), kInline<T> ? JsonLayout::Inline : JsonLayout::Lines};
 }
 
 template <Alternating V>
-JsonValue toTree(const V& value)
+JsonValue toTree(const V& value, InFiles defaults)
 {
     JsonObject object{{std::string(kKindKey), {std::string(nameOf(value))}}};
     return std::visit(
         [&]<class T>(const T& alternative) -> JsonValue {
-            appendFields(object, alternative);
+            appendFields(object, alternative, defaults);
             return {std::move(object), kInline<T> ? JsonLayout::Inline : JsonLayout::Lines};
         },
         value);
 }
 
 template <class T>
-JsonValue toTree(const std::vector<T>& list)
+JsonValue toTree(const std::vector<T>& list, InFiles defaults)
 {
     JsonArray array;
     array.reserve(list.size());
     for (const T& item : list) {
-        array.push_back(toTree(item));
+        array.push_back(toTree(item, defaults));
     }
     return {std::move(array)};
 }
@@ -144,11 +151,11 @@ inline std::string keyText(const Shortcut& key)
 }
 
 template <class K, class T>
-JsonValue toTree(const std::map<K, T>& map)
+JsonValue toTree(const std::map<K, T>& map, InFiles defaults)
 {
     JsonObject object;
     for (const auto& [key, value] : map) {
-        object.push_back({std::string(keyText(key)), toTree(value)});
+        object.push_back({std::string(keyText(key)), toTree(value, defaults)});
     }
     return {std::move(object)};
 }

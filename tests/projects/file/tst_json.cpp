@@ -3,6 +3,7 @@
 #include "projects/file/store.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/schema/json_write.h"
 #include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
@@ -18,6 +19,40 @@ using namespace residua;
 using namespace residua::projects;
 using residua::tests::asQString;
 using residua::tests::mixOf;
+
+namespace residua::projects {
+
+/// A document of one version, and of the next one with two more fields.
+struct Earlier {
+    std::int64_t steps = 100;
+    std::vector<Stage> stages = {};
+};
+struct Later {
+    bool late = false;
+    std::int64_t steps = 100;
+    std::vector<Stage> stages = {};
+    std::string word = "none";
+};
+template <>
+struct Fields<Earlier> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"steps", "steps", "Counts."}, &Earlier::steps);
+        v({"stages", "stages", "Lists."}, &Earlier::stages);
+    }
+};
+template <>
+struct Fields<Later> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"late", "late", "Is new."}, &Later::late);
+        v({"steps", "steps", "Counts."}, &Later::steps);
+        v({"stages", "stages", "Lists."}, &Later::stages);
+        v({"word", "word", "Is new."}, &Later::word);
+    }
+};
+
+} // namespace residua::projects
 
 namespace {
 
@@ -73,6 +108,22 @@ private slots:
         QVERIFY(!residua::keyGivenTwice({}));
         QVERIFY(!residua::keyGivenTwice({"b", "a", "ab"}));
         QCOMPARE(std::string(residua::keyGivenTwice({"b", "a", "b"}).value_or("")), std::string("b"));
+    }
+
+    /// The text of what differs from the defaults stays when a version adds fields, and has all that is set.
+    void fieldsThatAreAddedDoNotChangeWhatIsSet()
+    {
+        const std::vector<Stage> stages(2);
+        const auto text = [](const auto& value) { return printJson(toTree(value, InFiles::IfSet)); };
+        QCOMPARE(text(Later{.steps = 7, .stages = stages}), text(Earlier{7, stages}));
+        QVERIFY(text(Later{.late = true, .steps = 7}) != text(Earlier{7}));
+        QVERIFY(printJson(toTree(Later{})) != printJson(toTree(Earlier{})));
+        for (const Example& example : examples()) {
+            JsonValue tree = *parseJson(changedFields(example.project));
+            std::get<JsonObject>(tree.data).push_back({"schema", {std::int64_t{kSchemaVersion}}});
+            const Result<Project> again = projectFromTree(std::move(tree));
+            QVERIFY2(again && *again == example.project, again ? "" : again.error().text().c_str());
+        }
     }
 
     void examplesKeepTheirBytes()
