@@ -98,6 +98,7 @@ PageCommands::PageCommands(const WindowParts& parts, OpenCommands& open)
     connect(&m_workspace.runsModel(), &RunsModel::listed, this, &PageCommands::refresh);
     connect(&m_workspace.runsModel(), &RunsModel::listed, this, later);
     connect(&m_shown, &ShownRuns::looksChanged, this, later);
+    connect(&m_shown, &ShownRuns::looksChanged, this, &PageCommands::refresh); // notes may have the keys of now
     connect(&m_shown, &ShownRuns::added, this, [this, later](const std::string& run) {
         if (m_showing && m_showing->awaited.erase(run) > 0) {
             later();
@@ -236,6 +237,7 @@ void PageCommands::proceed()
         m_showing->hasView = true;
         m_shown.setBaseline(isGroup ? m_shown.groupOf(baseline) : baseline);
         bringForward(m_workspace, page.view);
+        showColumnsAndCurves(m_workspace, page.view, folder());
     }
     const std::size_t left = page.view.controls.size();
     takeChoices(m_workspace, page.view);
@@ -281,7 +283,7 @@ engine::StudyPage PageCommands::shownPage() const
     page.front = m_shown.front().empty() ? "" : engine::pathOnPage(folder(), m_shown.front());
     page.chosen = m_shown.chosen().empty() ? "" : engine::pathOnPage(folder(), m_shown.chosen());
     page.notes = m_panel.pageNote().toStdString();
-    page.view = keptView(m_workspace);
+    page.view = keptView(m_workspace, folder());
     return page;
 }
 

@@ -223,7 +223,7 @@ void RunFields::group()
     engine::RunGroups groups = engine::groupsOf(trained);
     for (const engine::TrainedRun& run : trained) {
         if (const auto folder = engine::groupsFolderOf(run.info->directory)) {
-            engine::keepColours(groups, *folder);
+            engine::keepColours(groups, trained, *folder);
             break;
         }
     }

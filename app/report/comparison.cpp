@@ -17,6 +17,7 @@
 #include "projects/model/field.h"
 #include "projects/model/topology.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/schema/fields.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
@@ -29,7 +30,9 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <variant>
 
 namespace residua::report {
@@ -49,6 +52,36 @@ AxisScale scaleFor(const std::vector<PlotCurve>& curves)
         high = std::max(high, range.high);
     }
     return low > 0 && high > 100 * low ? AxisScale::Logarithmic : AxisScale::Linear;
+}
+
+/// Returns a field of the document as a cell of the table: the wiring, the stages, or a value.
+std::string fieldText(const projects::Project& project, const std::string& pointer)
+{
+    if (pointer == "/topology") {
+        return projects::wiringName(project.stack().topology, project.network);
+    }
+    if (pointer == "/schedule/stages") {
+        return projects::stageLengthsText(project.stack().schedule);
+    }
+    const auto entry = projects::findField(project, pointer);
+    if (entry && entry->type == projects::FieldType::Choice) {
+        return std::string(entry->choices[static_cast<std::size_t>(std::get<std::int64_t>(entry->value))].title);
+    }
+    return std::visit(
+        []<class T>(const T& value) -> std::string {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return "–";
+            } else if constexpr (std::is_same_v<T, bool>) {
+                return value ? "on" : "off";
+            } else if constexpr (std::is_same_v<T, double>) {
+                return shortNumber(value);
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                return value;
+            } else {
+                return std::to_string(value);
+            }
+        },
+        entry ? entry->value : projects::FieldScalar());
 }
 
 } // namespace
@@ -79,6 +112,7 @@ Result<ComparisonPageText> ComparisonPage::html()
     notes();
     table();
     m_out << sweepSections(infos());
+    notDrawn();
     lossDifferences();
     curves("Training loss", "loss", engine::metric::kLoss);
     curves("Validation loss", "loss", engine::metric::kValidationLoss);
@@ -134,10 +168,23 @@ std::string progressOf(const engine::RunInfo& info)
     }
 }
 
+bool ComparisonPage::hasColumn(const char* key) const
+{
+    return std::ranges::find(m_asked.columns, "-" + std::string(key)) == m_asked.columns.end();
+}
+
 void ComparisonPage::table()
 {
-    m_out << "<div class='panel'><table><tr><th>run</th><th>status</th><th>parameters</th><th>training FLOP</th>"
-             "<th>loss</th><th>validation</th>";
+    std::vector<std::string> fields = m_asked.columns;
+    std::erase_if(fields, [](const std::string& key) { return !key.starts_with('/'); });
+    const bool hasLoss = hasColumn("loss");
+    const bool hasValidation = hasColumn("validationLoss");
+    m_out << "<div class='panel'><table><tr><th>run</th><th>status</th>";
+    for (const std::string& field : fields) {
+        m_out << "<th>" << escapeHtml(projects::placeInSection(m_runs.front().project, field)) << "</th>";
+    }
+    m_out << "<th>parameters</th><th>training FLOP</th>" << (hasLoss ? "<th>loss</th>" : "")
+          << (hasValidation ? "<th>validation</th>" : "");
     for (const engine::MetricTraits& metric : m_ratings) {
         m_out << "<th>" << escapeHtml(metric.title) << "</th>";
     }
@@ -152,10 +199,18 @@ void ComparisonPage::table()
         };
         const auto measures = finished ? engine::measuresOf(run.project, run.info.rating("loss")) : std::nullopt;
         m_out << "<tr><td>" << swatch(colourOf(i)) << escapeHtml(run.label) << "</td><td>"
-              << escapeHtml(progressOf(run.info)) << "</td><td class='n'>" << run.parameters << "</td><td class='n'>"
-              << (run.isCostWhole ? "" : "&gt; ") << shortNumber(run.flops) << "</td>";
-        cell(run.info.loss());
-        cell(run.info.validationLoss());
+              << escapeHtml(progressOf(run.info)) << "</td>";
+        for (const std::string& field : fields) {
+            m_out << "<td>" << escapeHtml(fieldText(run.project, field)) << "</td>";
+        }
+        m_out << "<td class='n'>" << run.parameters << "</td><td class='n'>" << (run.isCostWhole ? "" : "&gt; ")
+              << shortNumber(run.flops) << "</td>";
+        if (hasLoss) {
+            cell(run.info.loss());
+        }
+        if (hasValidation) {
+            cell(run.info.validationLoss());
+        }
         for (const engine::MetricTraits& metric : m_ratings) {
             cell(run.info.last(metric.name));
         }
@@ -223,7 +278,9 @@ void ComparisonPage::curves(const std::string& title, const std::string& label, 
     PlotSpec spec{title, "step", label, {}};
     spec.yBounds = boundsOf(metric);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(nameOf(i), colourOf(i), placed(byStep(), m_runs[i].metric(metric))));
+        if (isDrawn(i)) {
+            spec.curves.push_back(curveOf(nameOf(i), colourOf(i), placed(byStep(), m_runs[i].metric(metric))));
+        }
     }
     draw(std::move(spec));
 }
@@ -245,7 +302,7 @@ void ComparisonPage::lossesByTime()
                   "loss",
                   {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (m_runs[i].seconds().empty()) {
+        if (m_runs[i].seconds().empty() || !isDrawn(i)) {
             continue;
         }
         const LossAxis axis = byTime(m_runs[i].seconds());
@@ -269,7 +326,7 @@ void ComparisonPage::degrees()
         const std::size_t degree = shown < 2 ? 0 : i * (count - 1) / (shown - 1);
         PlotSpec spec{"Error of degree " + std::to_string(degree + 1), "step", "share of the coefficients", {}};
         for (std::size_t r = 0; r < m_runs.size(); ++r) {
-            if (degree < m_runs[r].degrees.size()) {
+            if (degree < m_runs[r].degrees.size() && isDrawn(r)) {
                 spec.curves.push_back(curveOf(nameOf(r), colourOf(r), m_runs[r].degrees[degree].points));
             }
         }
@@ -385,7 +442,18 @@ Result<std::string> pageHtml(const std::filesystem::path& file)
                           .runs = std::move(found.runs),
                           .folder = folder,
                           .notes = page->notes,
-                          .missing = std::move(found.missing)};
+                          .missing = std::move(found.missing),
+                          .columns = page->view.columns};
+    constexpr const char* kLossPlot = "loss"; // the name of its panel
+    for (const char* const plot : {kLossPlot, engine::kLeftOut}) {
+        const auto hidden = page->view.hidden.find(plot);
+        for (const std::string& entry :
+             hidden == page->view.hidden.end() ? std::vector<std::string>() : hidden->second) {
+            const bool isRun = entry.starts_with(engine::kHiddenRun);
+            const std::string_view of = std::string_view(entry).substr(entry.find(' ') + 1);
+            comparison.hidden.insert(isRun ? (folder / of).string() : std::string(of));
+        }
+    }
     const std::string baseline = page->baseline.empty() ? std::string() : (folder / page->baseline).string();
     if (std::ranges::find(comparison.runs, baseline, &engine::RunInfo::directory) != comparison.runs.end()) {
         comparison.baseline = baseline;

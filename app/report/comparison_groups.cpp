@@ -17,15 +17,7 @@
 namespace residua::report {
 namespace {
 
-using projects::SeededValue;
 using resources::shortNumber;
-
-projects::MeanOfSeveral meanOf(const std::vector<SeededValue>& values)
-{
-    std::vector<double> numbers;
-    std::ranges::transform(values, std::back_inserter(numbers), &SeededValue::value);
-    return projects::meanOf(numbers);
-}
 
 /// Returns the stroke of a group's colour number: solid for the first kPageColours, then two kinds of dashes.
 Stroke strokeOf(std::size_t colour)
@@ -59,9 +51,10 @@ std::vector<engine::TrainedRun> ComparisonPage::trained() const
 
 void ComparisonPage::group()
 {
-    m_groups = engine::groupsOf(trained());
+    const std::vector<engine::TrainedRun> runs = trained();
+    m_groups = engine::groupsOf(runs);
     if (m_asked.folder) {
-        engine::keepColours(m_groups, *m_asked.folder);
+        engine::keepColours(m_groups, runs, *m_asked.folder);
     }
     for (std::size_t run = 0; run < m_runs.size(); ++run) {
         m_runs[run].label = m_groups.labels[run];
@@ -105,11 +98,31 @@ bool ComparisonPage::sharesName(const engine::RunGroup& group) const
     return group.runs.size() > 1 && seeds.size() == group.runs.size();
 }
 
-/// Returns the name of the run in legends: the group's for its first run, and an empty one for the others.
+/// Returns the name of the run in legends: the group's for its first run that is drawn, and an empty one for the
+/// others.
 std::string ComparisonPage::nameOf(std::size_t run) const
 {
     const engine::RunGroup& of = m_groups.groupOf(run);
-    return !sharesName(of) ? m_runs[run].label : of.runs.front() == run ? of.label : std::string();
+    const auto first = std::ranges::find_if(of.runs, [this](std::size_t each) { return isDrawn(each); });
+    return !sharesName(of) ? m_runs[run].label : first != of.runs.end() && *first == run ? of.label : std::string();
+}
+
+bool ComparisonPage::isDrawn(std::size_t run) const
+{
+    return !m_asked.hidden.contains(m_runs[run].info.directory) && !m_asked.hidden.contains(m_groups.groupOf(run).key);
+}
+
+void ComparisonPage::notDrawn()
+{
+    std::vector<std::string> names;
+    for (std::size_t run = 0; run < m_runs.size(); ++run) {
+        if (!isDrawn(run)) {
+            names.push_back(m_runs[run].label);
+        }
+    }
+    if (!names.empty()) {
+        m_out << "<p class='sub'>Without curves, as the page was kept: " << escapeHtml(joinedText(names)) << "</p>";
+    }
 }
 
 Status ComparisonPage::findBaseline()
@@ -126,28 +139,10 @@ Status ComparisonPage::findBaseline()
     return Done{};
 }
 
-std::vector<SeededValue> ComparisonPage::judgedOf(const engine::RunGroup& group) const
-{
-    return engine::seededValues(m_groups, group, [this](std::size_t run) { return finalValue(m_runs[run].info); });
-}
-
-std::vector<SeededValue> ComparisonPage::trainingOf(const engine::RunGroup& group) const
-{
-    return engine::seededValues(m_groups, group, [this](std::size_t run) {
-        const engine::RunInfo& info = m_runs[run].info;
-        return finalValue(info) ? engine::lastTrainingLoss(info.directory, m_lastSteps) : std::nullopt;
-    });
-}
-
 projects::SeededSeries ComparisonPage::lossesOf(const engine::RunGroup& group) const
 {
-    projects::SeededSeries losses;
-    for (const std::size_t run : group.runs) {
-        for (const engine::MetricPoint& point : m_runs[run].metric(engine::metric::kLoss)) {
-            losses[point.step].push_back({m_groups.seeds[run], point.value});
-        }
-    }
-    return losses;
+    return engine::seededSeries(m_groups, group,
+                                [this](std::size_t run) { return m_runs[run].metric(engine::metric::kLoss); });
 }
 
 /// Returns a dash in the colour of a group's curves.
@@ -176,8 +171,11 @@ void ComparisonPage::groupTable()
     }
     m_out << "<th>Pareto front</th></tr>";
     const auto cell = [this](const std::string& text) { m_out << "<td class='n'>" << escapeHtml(text) << "</td>"; };
-    const auto base = m_baseline ? std::pair(judgedOf(*m_baseline), trainingOf(*m_baseline))
-                                 : std::pair<std::vector<SeededValue>, std::vector<SeededValue>>();
+    const std::vector<engine::TrainedRun> runs = trained();
+    const auto valuesOf = [&](const engine::RunGroup& group) {
+        return engine::valuesOf(m_groups, group, runs, m_lastSteps);
+    };
+    const engine::GroupValues base = m_baseline ? valuesOf(*m_baseline) : engine::GroupValues();
     for (std::size_t i = 0; i < m_groups.groups.size(); ++i) {
         const engine::RunGroup& group = m_groups.groups[i];
         const double flops = flopsOf(group);
@@ -187,10 +185,10 @@ void ComparisonPage::groupTable()
         cell(projects::textOf(resultOf(group)));
         if (m_baseline) {
             const bool isBaseline = m_baseline->runs == group.runs;
-            const std::vector<SeededValue> training = trainingOf(group);
-            cell(isBaseline ? "baseline" : projects::textOf(projects::differenceOf(judgedOf(group), base.first)));
-            cell(projects::textOf(meanOf(training)));
-            cell(isBaseline ? "baseline" : projects::textOf(projects::differenceOf(training, base.second)));
+            const engine::GroupValues values = valuesOf(group);
+            cell(isBaseline ? "baseline" : projects::textOf(projects::differenceOf(values.judged, base.judged)));
+            cell(projects::textOf(projects::meanOf(values.training)));
+            cell(isBaseline ? "baseline" : projects::textOf(projects::differenceOf(values.training, base.training)));
         }
         m_out << "<td>" << (onFront(i) ? "★" : "") << "</td></tr>";
     }
@@ -212,7 +210,8 @@ void ComparisonPage::lossDifferences()
     PlotSpec spec{"Training loss less that of " + m_baseline->label, "step", "difference", {}};
     const projects::SeededSeries base = lossesOf(*m_baseline);
     for (const engine::RunGroup& group : m_groups.groups) {
-        if (group.runs == m_baseline->runs) {
+        const auto drawn = [this](std::size_t run) { return isDrawn(run); };
+        if (group.runs == m_baseline->runs || std::ranges::none_of(group.runs, drawn)) {
             continue;
         }
         resources::Curve mean;

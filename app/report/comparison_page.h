@@ -43,14 +43,18 @@ private:
     /// True if the group's runs repeat it with other seeds, so that they share an entry in legends.
     [[nodiscard]] bool sharesName(const engine::RunGroup& group) const;
     [[nodiscard]] std::string nameOf(std::size_t run) const;
+    /// True if the page that was asked for draws curves of the run.
+    [[nodiscard]] bool isDrawn(std::size_t run) const;
+    /// Says which runs have no curves.
+    void notDrawn();
+    /// True unless the list of runs hides this column of its own.
+    [[nodiscard]] bool hasColumn(const char* key) const;
     [[nodiscard]] std::size_t colourOf(std::size_t run) const { return m_groups.groupOf(run).colour; }
     [[nodiscard]] std::string counts() const;
     void groupTable();
     /// Adds the notes of the groups and of the runs.
     void notes();
     void note(std::size_t colour, const std::string& label, const std::string& markdown);
-    [[nodiscard]] std::vector<projects::SeededValue> judgedOf(const engine::RunGroup& group) const;
-    [[nodiscard]] std::vector<projects::SeededValue> trainingOf(const engine::RunGroup& group) const;
     [[nodiscard]] projects::SeededSeries lossesOf(const engine::RunGroup& group) const;
     /// Adds the differences of the training losses from the baseline's at each step.
     void lossDifferences();

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Comparison {
     enum class Baseline { AsNamed, WholeGroup } baselineIs = Baseline::AsNamed;
     std::string notes = {};                ///< Markdown at the beginning
     std::vector<std::string> missing = {}; ///< names of what cannot be shown
+    std::set<std::string> hidden = {};     ///< directories of runs and keys of groups without curves
+    std::vector<std::string> columns = {}; ///< engine::PageView::columns; empty: the report's own
 };
 
 /// A comparison as a page, and its baseline as a page of the project names it.

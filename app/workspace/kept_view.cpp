@@ -2,8 +2,12 @@
 #include "app/workspace/kept_view.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/runs/run_table.h"
+#include "app/runs/runs_panel.h"
 #include "app/workspace/workspace.h"
+#include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -13,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,16 +83,33 @@ std::vector<std::pair<std::string, QWidget*>> choicesOf(const Workspace& workspa
     return choices;
 }
 
-std::vector<std::pair<std::string, visualizers::PlotView*>> plotsOf(const Workspace& workspace)
+/// Returns the plots, or the views of plots, by the names of their panels.
+template <class Plot>
+std::vector<std::pair<std::string, Plot*>> plotsOf(const Workspace& workspace)
 {
-    std::vector<std::pair<std::string, visualizers::PlotView*>> plots;
+    std::vector<std::pair<std::string, Plot*>> plots;
     std::map<std::string, int> taken;
     for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
-        for (visualizers::PlotView* const plot : workspace.docks()[i]->findChildren<visualizers::PlotView*>()) {
+        for (Plot* const plot : workspace.docks()[i]->findChildren<Plot*>()) {
             plots.emplace_back(numbered(panels()[i].view, taken), plot);
         }
     }
     return plots;
+}
+
+const std::string kGroup(engine::kHiddenGroup); ///< begins the keys of legends, of runs by their directories too
+
+/// Returns an entry of a legend as a page has it, from the key of a plot.
+std::string hiddenEntry(const std::string& key, const std::filesystem::path& folder)
+{
+    const std::filesystem::path of = key.starts_with(kGroup) ? key.substr(kGroup.size()) : std::string();
+    return of.is_absolute() ? std::string(engine::kHiddenRun) + engine::pathOnPage(folder, of) : key;
+}
+
+QString plotKey(const std::string& entry, const std::filesystem::path& folder)
+{
+    const bool isRun = entry.starts_with(engine::kHiddenRun);
+    return QString::fromStdString(isRun ? kGroup + (folder / entry.substr(engine::kHiddenRun.size())).string() : entry);
 }
 
 QString textOf(const QWidget& choice)
@@ -134,7 +156,7 @@ bool choose(QWidget& choice, const QString& text)
 
 } // namespace
 
-engine::PageView keptView(const Workspace& workspace)
+engine::PageView keptView(Workspace& workspace, const std::filesystem::path& folder)
 {
     engine::PageView view;
     for (const auto& [name, canvas] : kCanvases) {
@@ -148,12 +170,42 @@ engine::PageView keptView(const Workspace& workspace)
     for (const auto& [name, choice] : choicesOf(workspace)) {
         view.controls[name] = textOf(*choice).toStdString();
     }
-    for (const auto& [name, plot] : plotsOf(workspace)) {
+    for (const auto& [name, plot] : plotsOf<visualizers::PlotView>(workspace)) {
         if (const auto zoom = plot->zoom()) {
             view.zooms[name] = *zoom;
         }
     }
+    for (const QString& column : workspace.view<RunsPanel>().table().choice()) {
+        view.columns.push_back(column.toStdString());
+    }
+    const auto hide = [&](const std::string& plot, const std::string& key) {
+        view.hidden[plot].push_back(hiddenEntry(key, folder));
+    };
+    for (const auto& [name, plot] : plotsOf<visualizers::CurvePlot>(workspace)) {
+        std::ranges::for_each(plot->hidden(), [&](const QString& key) { hide(name, key.toStdString()); });
+    }
+    for (const visualizers::ShownRuns::Run& run : workspace.shownRuns().runs()) {
+        if (run.overlaid && workspace.shownRuns().isLeftOut(run.key)) {
+            hide(engine::kLeftOut, kGroup + run.key);
+        }
+    }
     return view;
+}
+
+void showColumnsAndCurves(Workspace& workspace, const engine::PageView& view, const std::filesystem::path& folder)
+{
+    if (!view.columns.empty()) { // as in pages of earlier versions
+        QStringList columns;
+        std::ranges::transform(view.columns, std::back_inserter(columns), &QString::fromStdString);
+        workspace.view<RunsPanel>().table().choose(columns);
+    }
+    for (const auto& [name, plot] : plotsOf<visualizers::CurvePlot>(workspace)) {
+        std::set<QString> keys;
+        if (const auto hidden = view.hidden.find(name); hidden != view.hidden.end()) {
+            std::ranges::for_each(hidden->second, [&](const auto& entry) { keys.insert(plotKey(entry, folder)); });
+        }
+        plot->hide(std::move(keys));
+    }
 }
 
 void bringForward(Workspace& workspace, const engine::PageView& view)
@@ -183,7 +235,7 @@ void takeChoices(Workspace& workspace, engine::PageView& view)
 
 void zoomPlots(Workspace& workspace, const engine::PageView& view)
 {
-    for (const auto& [name, plot] : plotsOf(workspace)) {
+    for (const auto& [name, plot] : plotsOf<visualizers::PlotView>(workspace)) {
         const auto zoom = view.zooms.find(name);
         plot->zoomTo(zoom == view.zooms.end() ? std::nullopt : std::optional(zoom->second));
     }

@@ -143,18 +143,17 @@ MeanOfSeveral meanOf(std::span<const double> values)
     return found;
 }
 
+MeanOfSeveral meanOf(std::span<const SeededValue> values)
+{
+    std::vector<double> numbers;
+    std::ranges::transform(values, std::back_inserter(numbers), &SeededValue::value);
+    return meanOf(numbers);
+}
+
 PairedDifference differenceOf(std::span<const SeededValue> a, std::span<const SeededValue> b)
 {
     const PairedDifference paired = pairedBySeed(a, b);
-    if (paired.pairs > 0) {
-        return paired;
-    }
-    const auto summary = [](std::span<const SeededValue> side) {
-        std::vector<double> values;
-        std::ranges::transform(side, std::back_inserter(values), &SeededValue::value);
-        return meanOf(values);
-    };
-    return differenceOfMeans(summary(a), summary(b));
+    return paired.pairs > 0 ? paired : differenceOfMeans(meanOf(a), meanOf(b));
 }
 
 namespace {

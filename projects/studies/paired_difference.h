@@ -63,6 +63,7 @@ struct MeanOfSeveral {
 };
 /// Returns the mean and deviation of the finite values. The mean is NaN without one, the deviation below two.
 [[nodiscard]] MeanOfSeveral meanOf(std::span<const double> values);
+[[nodiscard]] MeanOfSeveral meanOf(std::span<const SeededValue> values);
 /// Returns the difference of two means with Welch's interval, which does not know pairs and is wider if pairs agree. If
 /// a deviation is an upper bound, the degrees of freedom are the fewest possible. Unbounded below two values.
 [[nodiscard]] PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b,

@@ -15,13 +15,13 @@ bool isSeedField(std::string_view pointer)
     return pointer.starts_with(kSeeds) && (pointer.size() == kSeeds.size() || pointer[kSeeds.size()] == '/');
 }
 
-std::string textApartFromSeeds(Project project)
+std::string textApartFromSeeds(Project project, InFiles defaults)
 {
     project.seeds = {};
     project.name.clear(); // a sweep's members are named after their seeds
     project.description.clear();
     project.sweeps.clear();
-    return toJson(project);
+    return defaults == InFiles::Always ? toJson(project) : changedFields(project);
 }
 
 } // namespace residua::projects

@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/cost/cost.h"
+#include "projects/model/field.h"
 #include "projects/model/objective.h"
 #include "projects/model/project.h"
 #include "projects/model/sweep.h"
@@ -105,8 +106,8 @@ struct CostAndValue {
 [[nodiscard]] bool isSeedField(std::string_view pointer);
 
 /// Returns a text that is equal exactly for projects that repeat one experiment: the document without its seeds, name,
-/// description and sweeps.
-[[nodiscard]] std::string textApartFromSeeds(Project project);
+/// description and sweeps. Without fields at their defaults, it is the same in later versions (changedFields()).
+[[nodiscard]] std::string textApartFromSeeds(Project project, InFiles defaults = InFiles::IfSet);
 
 /// Edits of the sweeps of a document. SetSweeps (edit.h) stores the result. Pure functions; any thread.
 

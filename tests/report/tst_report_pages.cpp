@@ -111,6 +111,34 @@ private slots:
         QVERIFY(html.contains("(1 pair)"));
     }
 
+    /// The report draws the curves that the page showed, and has the columns of its list of runs.
+    void pagesAreReportedAsTheyWereShown()
+    {
+        engine::StudyPage page{.runs = {"plain-1", "plain-2", "wide-1", "wide-2"}, .baseline = "plain-1"};
+        const auto html = [&] {
+            const auto file = m_runs / "study.page.json";
+            const auto text = engine::writePage(m_runs, "study", page) ? report::pageHtml(file) : Error{};
+            return text ? QString::fromStdString(*text) : QString();
+        };
+        const auto curves = [](const QString& text, const QString& figure) { // those with a name
+            return text.section("aria-label='" + figure, 1, 1).section("</svg>", 0, 0).count("<path");
+        };
+        const QString whole = html();
+        QVERIFY(whole.contains("<th>validation</th>") && !whole.contains("<th>width</th>"));
+        QVERIFY(!whole.contains("Without curves"));
+        page.view.hidden = {{"loss", {"run wide-2", "group " + std::string(64, 'a'), "number validation"}},
+                            {"runs", {"run plain-1", "run ../../x"}}};
+        page.view.columns = {"-validationLoss", "=experiment", "/network/stack/width", "cost:flop"};
+        const QString part = html();
+        QVERIFY(part.contains("Without curves, as the page was kept: plain, seed 1, wide, seed 2"));
+        QVERIFY(!part.contains("<th>validation</th>") && part.contains("<td>128</td>"));
+        QCOMPARE(curves(whole, "Training loss'") - curves(part, "Training loss'"), qsizetype{2});
+        page.view.hidden = {{"loss", {"run wide-1", "run wide-2"}}};
+        const QString plain = html();
+        QVERIFY(whole.contains("aria-label='Training loss less that of"));
+        QVERIFY(!plain.contains("aria-label='Training loss less that of")); // which drew the other group
+    }
+
     void aMissingBaselineIsNamed()
     {
         QVERIFY(engine::writePage(m_runs, "study", {.runs = {"plain-1"}, .baseline = "wide-1"}).ok());

@@ -152,8 +152,27 @@ void CurvePlot::setSpec(PlotSpec spec)
     m_bands.setBands(m_spec.bands);
     m_note.setText(QString::fromStdString(m_spec.note));
     makeGraphs();
-    styleAll();
-    refresh();
+    updateHidden();
+    restyle();
+}
+
+void CurvePlot::hide(std::set<QString> keys)
+{
+    m_hidden.clear();
+    m_toHide = std::move(keys);
+    updateHidden();
+    restyle();
+}
+
+/// Hides the entries that were to be hidden when their curves come, and forgets those whose curves are gone.
+void CurvePlot::updateHidden()
+{
+    std::set<QString> present;
+    for (const PlotCurve& curve : m_spec.curves) {
+        present.insert({groupKey(curve), numberKey(curve)});
+    }
+    std::erase_if(m_hidden, [&](const QString& key) { return !present.contains(key); });
+    std::erase_if(m_toHide, [&](const QString& key) { return present.contains(key) && m_hidden.insert(key).second; });
 }
 
 void CurvePlot::makeGraphs()
@@ -284,11 +303,6 @@ void CurvePlot::refresh()
 /// The legend lists the recorded curves.
 void CurvePlot::fillLegend()
 {
-    std::erase_if(m_hidden, [this](const QString& key) {
-        return std::ranges::none_of(m_spec.curves, [&key](const PlotCurve& curve) {
-            return groupKey(curve) == key || numberKey(curve) == key;
-        });
-    });
     std::vector<const PlotCurve*> recorded;
     for (const PlotCurve& curve : m_spec.curves) {
         if (!curve.group.empty() && curve.drawn().size() > 0 && !m_isLeftOut(curve.group)) {

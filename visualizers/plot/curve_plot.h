@@ -36,6 +36,11 @@ public:
     void setSpec(PlotSpec spec);
     /// Curves of groups that this is true of are not drawn, and have no entry in the legend.
     void leaveOutIf(std::function<bool(const std::string& group)> isLeftOut) { m_isLeftOut = std::move(isLeftOut); }
+    /// Returns the keys of the entries of the legend whose curves are hidden: "group KEY" by PlotCurve::group, "number
+    /// TITLE".
+    [[nodiscard]] const std::set<QString>& hidden() const { return m_hidden; }
+    /// Hides the curves of these entries, also if they are added later, and shows all others.
+    void hide(std::set<QString> keys);
     /// The curves have changed: shows all of them, unless a person has zoomed.
     void refresh();
     /// Shows everything again.
@@ -65,6 +70,7 @@ private:
     void fitAxes();
     void setFullRange(Curve::Range x, Curve::Range y);
     void fillLegend();
+    void updateHidden();
     void toggle(const QString& key);
     void crosshair(QPointF position);
     void readAt(double x);
@@ -82,6 +88,7 @@ private:
     BandMarks m_bands;
     PlotLegend* m_legend;
     std::set<QString> m_hidden; ///< keys of the legend
+    std::set<QString> m_toHide; ///< of entries that have no curves yet
     std::function<bool(const std::string&)> m_isLeftOut = [](const std::string&) { return false; };
     PlotNote m_note;
     QCPItemStraightLine* m_cursor;

@@ -21,9 +21,9 @@
 namespace residua::cli {
 namespace {
 
+using engine::GroupValues;
 using engine::RunGroup;
 using nlohmann::json;
-using projects::SeededValue;
 
 /// The compared runs, and their groups.
 struct Compared {
@@ -64,33 +64,9 @@ Result<Compared> comparedRuns(std::span<const std::string> paths, const std::str
     }
     compared.groups = engine::groupsOf(compared.trained());
     if (const auto folder = engine::groupsFolderOf(compared.infos.front().directory)) {
-        engine::keepColours(compared.groups, *folder);
+        engine::keepColours(compared.groups, compared.trained(), *folder);
     }
     return compared;
-}
-
-/// The values of a group that a comparison is about.
-struct Values {
-    std::vector<SeededValue> judged;   ///< what finished runs are judged by
-    std::vector<SeededValue> training; ///< the mean of their last training losses
-};
-
-Values valuesOf(const Compared& compared, const RunGroup& group, std::int64_t last)
-{
-    const auto judged = [&](std::size_t run) { return engine::finalValue(compared.infos[run]); };
-    const auto training = [&](std::size_t run) -> std::optional<double> {
-        const engine::RunInfo& info = compared.infos[run];
-        return engine::finalValue(info) ? engine::lastTrainingLoss(info.directory, last) : std::nullopt;
-    };
-    return {engine::seededValues(compared.groups, group, judged),
-            engine::seededValues(compared.groups, group, training)};
-}
-
-projects::MeanOfSeveral meanOf(const std::vector<SeededValue>& values)
-{
-    std::vector<double> numbers;
-    std::ranges::transform(values, std::back_inserter(numbers), &SeededValue::value);
-    return projects::meanOf(numbers);
 }
 
 json jsonOf(const projects::MeanOfSeveral& mean)
@@ -107,15 +83,10 @@ json jsonOf(const projects::PairedDifference& difference)
 /// Returns the training losses of the group's runs by step.
 projects::SeededSeries lossesOf(const Compared& compared, const RunGroup& group)
 {
-    projects::SeededSeries losses;
-    for (const std::size_t run : group.runs) {
+    return engine::seededSeries(compared.groups, group, [&](std::size_t run) {
         const auto reader = engine::RunReader::open(compared.infos[run].directory);
-        for (const engine::MetricPoint& point :
-             reader ? reader->metric(engine::metric::kLoss) : std::vector<engine::MetricPoint>()) {
-            losses[point.step].push_back({compared.groups.seeds[run], point.value});
-        }
-    }
-    return losses;
+        return reader ? reader->metric(engine::metric::kLoss) : std::vector<engine::MetricPoint>();
+    });
 }
 
 /// Returns the differences of the training loss from the baseline at the steps that both have.
@@ -135,15 +106,15 @@ std::string stepsCsv(const Compared& compared, const RunGroup& baseline)
 }
 
 /// Returns the best group first; groups without a result are last.
-std::vector<const RunGroup*> ranked(const Compared& compared, const std::map<std::string, Values>& values)
+std::vector<const RunGroup*> ranked(const Compared& compared, const std::map<std::string, GroupValues>& values)
 {
     std::vector<const RunGroup*> order;
     std::ranges::transform(compared.groups.groups, std::back_inserter(order),
                            [](const RunGroup& each) { return &each; });
     const projects::Judge judge = compared.infos.front().judge();
     std::ranges::stable_sort(order, [&](const RunGroup* a, const RunGroup* b) {
-        const double left = meanOf(values.at(a->key).judged).mean;
-        const double right = meanOf(values.at(b->key).judged).mean;
+        const double left = projects::meanOf(values.at(a->key).judged).mean;
+        const double right = projects::meanOf(values.at(b->key).judged).mean;
         return std::isnan(left) || std::isnan(right) ? !std::isnan(left) : judge.prefers(left, right);
     });
     return order;
@@ -151,11 +122,13 @@ std::vector<const RunGroup*> ranked(const Compared& compared, const std::map<std
 
 void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std::int64_t last, const Console& console)
 {
-    std::map<std::string, Values> values; // by the group's key
+    const std::vector<engine::TrainedRun> runs = compared.trained();
+    const auto valuesOf = [&](const RunGroup& group) { return engine::valuesOf(compared.groups, group, runs, last); };
+    std::map<std::string, GroupValues> values; // by the group's key
     for (const RunGroup& group : compared.groups.groups) {
-        values[group.key] = valuesOf(compared, group, last);
+        values[group.key] = valuesOf(group);
     }
-    const std::optional<Values> base = baseline ? std::optional(valuesOf(compared, *baseline, last)) : std::nullopt;
+    const std::optional<GroupValues> base = baseline ? std::optional(valuesOf(*baseline)) : std::nullopt;
     const std::string quantity(compared.infos.front().judge().quantity);
     const std::string training = "training loss, last " + groupedText(last);
     std::vector<std::vector<std::string>> rows{{"group", "runs", quantity, training}};
@@ -164,23 +137,24 @@ void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std
     }
     json groups = json::array();
     for (const RunGroup* const group : ranked(compared, values)) {
-        const Values& own = values.at(group->key);
-        json runs = json::array();
+        const GroupValues& own = values.at(group->key);
+        json members = json::array();
         for (const std::size_t run : group->runs) {
-            runs.push_back({{"directory", compared.infos[run].directory},
-                            {"label", compared.groups.labels[run]},
-                            {"seeds", compared.groups.seeds[run]},
-                            {"status", engine::textOf(compared.infos[run].status)},
-                            {"value", compared.infos[run].judged()}});
+            members.push_back({{"directory", compared.infos[run].directory},
+                               {"label", compared.groups.labels[run]},
+                               {"seeds", compared.groups.seeds[run]},
+                               {"status", engine::textOf(compared.infos[run].status)},
+                               {"value", compared.infos[run].judged()}});
         }
         json told{{"group", group->label},
                   {"key", group->key},
                   {"colour", group->colour},
-                  {"runs", std::move(runs)},
-                  {"value", jsonOf(meanOf(own.judged))},
-                  {"training", jsonOf(meanOf(own.training))}};
-        rows.push_back({group->label, std::to_string(group->runs.size()), projects::textOf(meanOf(own.judged)),
-                        projects::textOf(meanOf(own.training))});
+                  {"runs", std::move(members)},
+                  {"value", jsonOf(projects::meanOf(own.judged))},
+                  {"training", jsonOf(projects::meanOf(own.training))}};
+        rows.push_back({group->label, std::to_string(group->runs.size()),
+                        projects::textOf(projects::meanOf(own.judged)),
+                        projects::textOf(projects::meanOf(own.training))});
         const bool isBaseline = baseline && baseline->key == group->key;
         if (base && !isBaseline) {
             const projects::PairedDifference judged = projects::differenceOf(own.judged, base->judged);

@@ -301,7 +301,8 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
     std::ranges::transform(read, std::back_inserter(trained), [](const auto& run) {
         return engine::TrainedRun{&run.first, &run.second};
     });
-    const engine::RunGroups groups = engine::groupsOf(trained);
+    engine::RunGroups groups = engine::groupsOf(trained);
+    engine::keepColours(groups, trained, *folder);
     const auto group = engine::groupNamed(groups, trained, arguments.text("group"), "--group");
     if (!group) {
         return console.fail(Exit::Usage, group.error());

@@ -19,7 +19,6 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 20;
 constexpr const char* kColours = "colours";
 constexpr const char* kNotes = "notes";
 constexpr std::chrono::milliseconds kPatience{200}; ///< with another program that changes the file
@@ -35,7 +34,7 @@ struct KeptGroups {
 /// Skips entries that are invalid.
 KeptGroups readGroups(const std::filesystem::path& file)
 {
-    const Result<std::string> text = readFile(file, kLargestFile);
+    const Result<std::string> text = readFile(file, kLargestPage);
     const auto json = text ? projects::parseJson(*text) : Result<projects::JsonValue>(text.error());
     KeptGroups kept;
     const auto eachOf = [&](const char* key, const auto& take) {
@@ -77,10 +76,34 @@ Status writeGroups(const std::filesystem::path& file, const KeptGroups& kept)
         all.push_back({kNotes, {std::move(notes)}});
     }
     const std::string text = projects::printJson({std::move(all)});
-    if (text.size() > kLargestFile) {
+    if (text.size() > kLargestPage) {
         return Error{file.string(), "would be too large; expected shorter notes of groups"};
     }
     return writeOwnFile(file, text);
+}
+
+/// Moves entries under the keys of earlier versions to the keys of now. Returns true if there are any.
+bool renameKeys(KeptGroups& kept, const RunGroups& groups, std::span<const TrainedRun> runs)
+{
+    const auto isKnown = [&](const RunGroup& group) { return kept.colours.contains(group.key); };
+    const bool isEmpty = kept.colours.empty() && kept.notes.empty();
+    if (isEmpty || std::ranges::all_of(groups.groups, isKnown)) {
+        return false; // because older keys take time
+    }
+    bool any = false;
+    const std::vector<std::string> earlier = earlierKeys(groups, runs);
+    for (std::size_t i = 0; i < earlier.size(); ++i) {
+        const auto rename = [&](auto& entries) {
+            if (auto entry = entries.extract(earlier[i])) {
+                entry.key() = groups.groups[i].key;
+                entries.insert(std::move(entry));
+                any = true;
+            }
+        };
+        rename(kept.colours);
+        rename(kept.notes);
+    }
+    return any;
 }
 
 /// Returns the first unused colour. If all are used, returns the one with the fewest groups in `present`; of several,
@@ -113,10 +136,11 @@ std::optional<std::filesystem::path> groupsFolderOf(const std::filesystem::path&
     return std::nullopt;
 }
 
-void keepColours(RunGroups& groups, const std::filesystem::path& folder)
+void keepColours(RunGroups& groups, std::span<const TrainedRun> runs, const std::filesystem::path& folder)
 {
     const auto guard = guardRunFile(folder, kPatience); // without it the file may miss the other program's change
     KeptGroups file = readGroups(folder / kGroupsFile);
+    const bool renamed = renameKeys(file, groups, runs);
     Colours& kept = file.colours;
     const Colours before = kept;
     Colours present;
@@ -136,7 +160,7 @@ void keepColours(RunGroups& groups, const std::filesystem::path& folder)
             kept, [&](const auto& entry) { return entry.second == group->colour && !present.contains(entry.first); });
         kept[group->key] = present[group->key] = group->colour;
     }
-    if (kept != before) {
+    if (renamed || kept != before) {
         static_cast<void>(writeGroups(folder / kGroupsFile, file)); // a folder that is read-only keeps no colours
     }
 }
@@ -161,6 +185,27 @@ Status noteGroup(const std::filesystem::path& folder, const std::string& key, co
         kept.notes.erase(key);
     } else {
         kept.notes[key] = note;
+    }
+    return writeGroups(folder / kGroupsFile, kept);
+}
+
+Status joinGroups(const std::filesystem::path& folder, const std::filesystem::path& other)
+{
+    const KeptGroups arriving = readGroups(other / kGroupsFile);
+    if (arriving.colours.empty() && arriving.notes.empty()) {
+        return Done{};
+    }
+    const auto guard = guardRunFile(folder);
+    if (!guard) {
+        return guard.error();
+    }
+    KeptGroups kept = readGroups(folder / kGroupsFile);
+    kept.notes.insert(arriving.notes.begin(), arriving.notes.end());
+    for (const auto& arrived : arriving.colours) {
+        const auto isTaken = [&](const auto& entry) { return entry.second == arrived.second; };
+        if (std::ranges::none_of(kept.colours, isTaken)) {
+            kept.colours.insert(arrived);
+        }
     }
     return writeGroups(folder / kGroupsFile, kept);
 }

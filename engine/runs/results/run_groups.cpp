@@ -52,7 +52,8 @@ Words partsOfName(std::string_view name)
 /// project may have moved since.
 class Configurations {
 public:
-    explicit Configurations(std::span<const TrainedRun> runs) : m_runs(runs), m_keys(runs.size())
+    explicit Configurations(std::span<const TrainedRun> runs, projects::InFiles defaults = projects::InFiles::IfSet)
+        : m_runs(runs), m_defaults(defaults), m_keys(runs.size())
     {
         for (std::size_t run = 0; run < runs.size(); ++run) {
             m_byFolder.emplace(std::filesystem::path(runs[run].info->directory).filename().string(), run);
@@ -62,7 +63,7 @@ public:
     const std::string& keyOf(std::size_t run, int generation = 0)
     {
         if (m_keys[run].empty()) {
-            std::string text = projects::textApartFromSeeds(*m_runs[run].project);
+            std::string text = projects::textApartFromSeeds(*m_runs[run].project, m_defaults);
             if (const RunInfo& info = *m_runs[run].info; !info.parent.empty()) {
                 const std::string folder = std::filesystem::path(info.parent).filename().string();
                 const auto parent = m_byFolder.find(folder);
@@ -79,6 +80,7 @@ public:
 
 private:
     std::span<const TrainedRun> m_runs;
+    projects::InFiles m_defaults; ///< whether keys are about fields at their defaults too
     std::vector<std::string> m_keys;
     std::map<std::string, std::size_t> m_byFolder;
 };
@@ -271,6 +273,15 @@ RunGroups groupsOf(std::span<const TrainedRun> runs)
     return found;
 }
 
+std::vector<std::string> earlierKeys(const RunGroups& groups, std::span<const TrainedRun> runs)
+{
+    Configurations configurations(runs, projects::InFiles::Always);
+    std::vector<std::string> keys;
+    std::ranges::transform(groups.groups, std::back_inserter(keys),
+                           [&](const RunGroup& group) { return configurations.keyOf(group.runs.front()); });
+    return keys;
+}
+
 RunGroup aloneIn(const RunGroups& groups, std::size_t run)
 {
     const RunGroup& of = groups.groupOf(run);
@@ -302,16 +313,34 @@ Result<RunGroup> groupNamed(const RunGroups& groups, std::span<const TrainedRun>
                             "\"; expected one of: " + joinedText(labels) + meantHint(name, labels)};
 }
 
-std::vector<projects::SeededValue> seededValues(const RunGroups& groups, const RunGroup& group,
-                                                const std::function<std::optional<double>(std::size_t run)>& valueOf)
+GroupValues valuesOf(const RunGroups& groups, const RunGroup& group, std::span<const TrainedRun> runs,
+                     std::int64_t steps)
 {
-    std::vector<projects::SeededValue> values;
+    GroupValues values;
     for (const std::size_t run : group.runs) {
-        if (const std::optional<double> value = valueOf(run)) {
-            values.push_back({groups.seeds[run], *value});
+        const RunInfo& info = *runs[run].info;
+        const std::optional<double> judged = finalValue(info);
+        if (!judged) {
+            continue;
+        }
+        values.judged.push_back({groups.seeds[run], *judged});
+        if (const std::optional<double> loss = lastTrainingLoss(info.directory, steps)) {
+            values.training.push_back({groups.seeds[run], *loss});
         }
     }
     return values;
+}
+
+projects::SeededSeries seededSeries(const RunGroups& groups, const RunGroup& group,
+                                    const std::function<std::vector<MetricPoint>(std::size_t run)>& metricOf)
+{
+    projects::SeededSeries series;
+    for (const std::size_t run : group.runs) {
+        for (const MetricPoint& point : metricOf(run)) {
+            series[point.step].push_back({groups.seeds[run], point.value});
+        }
+    }
+    return series;
 }
 
 std::vector<std::string> methodWords(const projects::Project& project)

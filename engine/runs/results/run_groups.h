@@ -26,7 +26,7 @@ struct TrainedRun {
 
 /// Runs of one configuration: what they train and what they began with differ in seeds alone.
 struct RunGroup {
-    std::string key;               ///< identifies the configuration, in every program: a SHA-256
+    std::string key;               ///< identifies the configuration, in every program and version: a SHA-256
     std::string label;             ///< says how it differs from the other groups; unique among them
     std::size_t colour = 0;        ///< of its curves and points, below kGroupColours if there are so many groups
     std::vector<std::size_t> runs; ///< indices, ascending
@@ -56,15 +56,23 @@ inline constexpr const char* kGroupsFile = "groups.json";
 /// Returns the folder of runs of the project that `folder` is part of, where its groups have their colours. nullopt for
 /// a folder that belongs to no project.
 [[nodiscard]] std::optional<std::filesystem::path> groupsFolderOf(const std::filesystem::path& folder);
-/// Sets the colours of the groups to those in the folder's kGroupsFile. Other groups get unused colours, which are
-/// added to the file. If all are used, the colour of a group that is not in `groups` is taken. A damaged file counts as
-/// empty. Does not report a file that cannot be written. Blocking; any thread.
-void keepColours(RunGroups& groups, const std::filesystem::path& folder);
+/// Sets the colours of the groups of these runs to those in the folder's kGroupsFile. Other groups get unused colours,
+/// which are added to the file. If all are used, the colour of a group that is not in `groups` is taken. Notes and
+/// colours under the keys of earlier versions are moved to the keys of now. A damaged file counts as empty. Does not
+/// report a file that cannot be written. Blocking; any thread.
+void keepColours(RunGroups& groups, std::span<const TrainedRun> runs, const std::filesystem::path& folder);
+/// Returns the keys of the groups as files had them before fields at their defaults were left out of them.
+[[nodiscard]] std::vector<std::string> earlierKeys(const RunGroups& groups, std::span<const TrainedRun> runs);
 
-/// Returns the notes (Markdown) of groups by their keys, as the folder's kGroupsFile keeps them. Blocking; any thread.
+/// Returns the notes (Markdown) of groups by their keys, as the folder's kGroupsFile has them after keepColours().
+/// Blocking; any thread.
 [[nodiscard]] std::map<std::string, std::string> groupNotes(const std::filesystem::path& folder);
 /// Replaces the note of a group, at most kLongestNote bytes; an empty note removes it. Blocking; any thread.
 [[nodiscard]] Status noteGroup(const std::filesystem::path& folder, const std::string& key, const std::string& note);
+
+/// Adds what another folder's kGroupsFile has: notes of groups without a note in `folder`, and colours that no group
+/// has there. Blocking; any thread.
+[[nodiscard]] Status joinGroups(const std::filesystem::path& folder, const std::filesystem::path& other);
 
 /// Returns the group that `name` means, by its label, or one run alone by its label, name, folder or directory. The
 /// error, of the option `place`, lists the groups.
@@ -73,11 +81,18 @@ void keepColours(RunGroups& groups, const std::filesystem::path& folder);
 /// Returns the run as a group of its own; its group if that has no other run.
 [[nodiscard]] RunGroup aloneIn(const RunGroups& groups, std::size_t run);
 
-/// Returns a value of each run of the group with its seeds. `valueOf` is asked by index; runs without a value are left
-/// out.
-[[nodiscard]] std::vector<projects::SeededValue>
-seededValues(const RunGroups& groups, const RunGroup& group,
-             const std::function<std::optional<double>(std::size_t run)>& valueOf);
+/// The values by which the finished runs of a group are compared, each with its seeds.
+struct GroupValues {
+    std::vector<projects::SeededValue> judged;   ///< finalValue()
+    std::vector<projects::SeededValue> training; ///< lastTrainingLoss()
+};
+/// Returns the values of the finished runs, the training loss over the last `steps`. Blocking; any thread.
+[[nodiscard]] GroupValues valuesOf(const RunGroups& groups, const RunGroup& group, std::span<const TrainedRun> runs,
+                                   std::int64_t steps);
+/// Returns a metric of the group's runs by step. `metricOf` is asked by index.
+[[nodiscard]] projects::SeededSeries
+seededSeries(const RunGroups& groups, const RunGroup& group,
+             const std::function<std::vector<MetricPoint>(std::size_t run)>& metricOf);
 
 /// Returns the words that a name needs beside the wiring: "stages 3-4-5-6", "rank 8", "2 pruned". Empty for a network
 /// at full rank that trains all of its parts in every step.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -22,7 +21,6 @@ using projects::JsonArray;
 using projects::JsonObject;
 using projects::JsonValue;
 
-constexpr std::uint64_t kLargestPage = std::uint64_t{1} << 20;
 constexpr std::size_t kLongestName = 100;  ///< bytes of a page's name
 constexpr std::size_t kLongestPath = 4096; ///< bytes of a run's path or a sweep's name, as Linux limits paths
 constexpr std::size_t kLongestQuote = 100; ///< bytes of an invalid path that an error shows
@@ -114,11 +112,18 @@ std::optional<double> numberIn(const JsonValue& value)
 Result<PageView> viewFrom(const std::string& place, const JsonValue& json)
 {
     Members members(place, json);
-    PageView view{members.value<std::string>("canvas"), members.texts("panels"), {}, {}};
+    PageView view{.canvas = members.value<std::string>("canvas"),
+                  .panels = members.texts("panels"),
+                  .columns = members.texts("columns")};
     for (const projects::JsonMember& control : members.value<JsonObject>("controls")) {
         const auto* const text = std::get_if<std::string>(&control.value.data);
         text != nullptr ? void(view.controls[control.key] = *text)
                         : members.fail("controls", "has an entry that is no text");
+    }
+    const auto hidden = members.value<JsonObject>("hidden");
+    Members plots(place, {hidden});
+    for (const projects::JsonMember& plot : hidden) {
+        view.hidden[plot.key] = plots.texts(plot.key.c_str());
     }
     for (const projects::JsonMember& zoom : members.value<JsonObject>("zooms")) {
         const auto* const ends = std::get_if<JsonArray>(&zoom.value.data);
@@ -133,7 +138,8 @@ Result<PageView> viewFrom(const std::string& place, const JsonValue& json)
         good ? void(view.zooms[zoom.key] = range)
              : members.fail("zooms", "has an entry that is not [x from, x to, y from, y to]");
     }
-    return members.error() ? Result<PageView>(*members.error()) : view;
+    const auto& error = members.error() ? members.error() : plots.error();
+    return error ? Result<PageView>(*error) : view;
 }
 
 JsonValue jsonOf(const std::vector<std::string>& texts)
@@ -157,10 +163,16 @@ JsonValue jsonOf(const PageView& view)
         std::ranges::for_each(range, [&](double end) { ends.push_back({end}); });
         zooms.push_back({name, {std::move(ends), projects::JsonLayout::Inline}});
     }
+    JsonObject hidden;
+    for (const auto& [name, entries] : view.hidden) {
+        hidden.push_back({name, jsonOf(entries)});
+    }
     return {JsonObject{{"canvas", {view.canvas}},
                        {"panels", jsonOf(view.panels)},
                        {"controls", {std::move(controls)}},
-                       {"zooms", {std::move(zooms)}}}};
+                       {"zooms", {std::move(zooms)}},
+                       {"columns", jsonOf(view.columns)},
+                       {"hidden", {std::move(hidden)}}}};
 }
 
 } // namespace

@@ -6,10 +6,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -20,8 +22,17 @@ struct PageView {
     std::vector<std::string> panels = {};                    ///< in front
     std::map<std::string, std::string> controls = {};        ///< the text of each choice above a plot: "loss/scale"
     std::map<std::string, std::array<double, 4>> zooms = {}; ///< of zoomed plots: x from, x to, y from, y to
+    std::vector<std::string> columns = {};                   ///< of the list of runs, by their keys
+    /// The entries of legends whose curves are hidden, by plot: "run PATH" as in StudyPage::runs, "group KEY", "number
+    /// TITLE". The list of kLeftOut has the overlaid runs that the filter of the list of runs leaves out.
+    std::map<std::string, std::vector<std::string>> hidden = {};
     bool operator==(const PageView&) const = default;
 };
+
+inline constexpr const char* kLeftOut = "runs";
+/// Begins an entry of a run in PageView::hidden, and one of a group.
+inline constexpr std::string_view kHiddenRun = "run ";
+inline constexpr std::string_view kHiddenGroup = "group ";
 
 /// A page about several runs of a project, kept as a file in its folder of runs. The notes of a run are in its
 /// run.json, those of a group in kGroupsFile.
@@ -39,6 +50,8 @@ struct StudyPage {
 };
 
 inline constexpr const char* kPageSuffix = ".page.json";
+/// The most bytes of a page's file, and of kGroupsFile.
+inline constexpr std::uint64_t kLargestPage = std::uint64_t{1} << 20;
 /// The most bytes of one note of a page or of a group.
 inline constexpr std::size_t kLongestNote = std::size_t{1} << 16;
 

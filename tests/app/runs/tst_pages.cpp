@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pages about several runs in the window: what they keep, what comes back, and notes.
 #include "app/runs/notes_panel.h"
+#include "app/runs/run_table.h"
+#include "app/runs/runs_panel.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/study_page.h"
@@ -8,7 +10,7 @@
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/pareto/pareto_view.h"
-#include "visualizers/plot/plot.h"
+#include "visualizers/plot/curve_plot.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -66,6 +68,12 @@ private slots:
         m_window->workspace().showCanvas(WorkspaceView::Matrix);
         choice(loss(), "horizontalAxis")->setCurrentText("by FLOP");
         choice(pareto(), "cost")->setCurrentText("by parameters");
+        auto& curves = dynamic_cast<visualizers::CurvePlot&>(plot(loss()));
+        const QString hidden = QString::fromStdString("group " + key("fast-1"));
+        curves.hide({hidden});
+        QCOMPARE(curves.hidden(), std::set<QString>{hidden});
+        RunTable& table = m_window->workspace().view<RunsPanel>().table();
+        table.choose({"-tags", "=sweep", "cost:parameters"});
         plot(loss()).zoomTo({2, 5}, {-0.25, 0.25});
         keep("study");
         const auto page = engine::readPage(pageFile("study"));
@@ -86,6 +94,8 @@ private slots:
                 choice(loss(), "horizontalAxis")->setCurrentText("by step");
                 choice(pareto(), "cost")->setCurrentText("by FLOP");
                 m_window->workspace().showPanelOf(loss());
+                curves.hide({});
+                table.choose({});
                 plot(loss()).showWhole();
                 button("pageOpen")->click();
             }
@@ -100,6 +110,9 @@ private slots:
             QTRY_COMPARE(plot(loss()).xAxis->range().lower, 2.0);
             QCOMPARE(plot(loss()).yAxis->range().upper, 0.25);
             QVERIFY(!plot(loss()).isFollowing() && plot(pareto()).isFollowing());
+            QTRY_COMPARE(dynamic_cast<visualizers::CurvePlot&>(plot(loss())).hidden(), std::set<QString>{hidden});
+            QCOMPARE(m_window->workspace().view<RunsPanel>().table().choice(),
+                     (QStringList{"-tags", "=sweep", "cost:parameters"}));
             QVERIFY(!m_window->session().modified()); // fields of the document are no part of a view
         }
     }

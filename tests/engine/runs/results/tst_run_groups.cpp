@@ -44,14 +44,15 @@ struct Listed {
         infos.front().membership = projects::Membership{
             "study", "sweep", {{"/topology", "topology", label}, {"/seeds/init", "init", std::to_string(seed)}}};
     }
-    [[nodiscard]] RunGroups groups() const
+    [[nodiscard]] std::vector<TrainedRun> trained() const
     {
         std::vector<TrainedRun> runs;
         for (std::size_t i = 0; i < infos.size(); ++i) {
             runs.push_back({&infos[i], &projects[i]});
         }
-        return groupsOf(runs);
+        return runs;
     }
+    [[nodiscard]] RunGroups groups() const { return groupsOf(trained()); }
     [[nodiscard]] QStringList labels() const
     {
         QStringList labels;
@@ -203,7 +204,7 @@ private slots:
             listed.add("run", wide(16 + 4 * i), 1);
         }
         RunGroups all = listed.groups();
-        keepColours(all, runs);
+        keepColours(all, listed.trained(), runs);
         std::set<std::size_t> colours;
         std::ranges::transform(all.groups, std::inserter(colours, colours.end()), &RunGroup::colour);
         QCOMPARE(colours.size(), kGroupColours);
@@ -213,11 +214,11 @@ private slots:
         few.add("known", wide(16 + 4 * 7), 2);
         few.add("new", wide(500), 1);
         RunGroups part = few.groups();
-        keepColours(part, runs);
+        keepColours(part, few.trained(), runs);
         QCOMPARE(part.groups[1].colour, std::size_t{7});
         QVERIFY(part.groups[0].colour != std::size_t{7});
         RunGroups again = few.groups();
-        keepColours(again, runs);
+        keepColours(again, few.trained(), runs);
         QCOMPARE(again.groups[0].colour, part.groups[0].colour);
     }
 
@@ -240,7 +241,7 @@ private slots:
         Listed listed;
         listed.add("run", plain(), 1);
         RunGroups groups = listed.groups();
-        keepColours(groups, runs);
+        keepColours(groups, listed.trained(), runs);
         QCOMPARE(groups.groups[0].colour, std::size_t{0});
         const auto kept = readFile(runs / kGroupsFile);
         QVERIFY(kept && kept->find(groups.groups[0].key) != std::string::npos);
@@ -256,12 +257,12 @@ private slots:
         RunGroups groups = listed.groups();
         const std::string key = groups.groups[0].key;
         QVERIFY(noteGroup(runs, key, "the *first*\n").ok());
-        keepColours(groups, runs);
+        keepColours(groups, listed.trained(), runs);
         QCOMPARE(groupNotes(runs).at(key), std::string("the *first*\n"));
         QVERIFY(noteGroup(runs, key, "again").ok());
         listed.add("wide", wide(96), 1);
         RunGroups both = listed.groups();
-        keepColours(both, runs);
+        keepColours(both, listed.trained(), runs);
         QCOMPARE(groupNotes(runs), (std::map<std::string, std::string>{{key, "again"}}));
         QVERIFY(!noteGroup(runs, key, std::string(kLongestNote + 1, 'x')).ok());
         QCOMPARE(groupNotes(runs).at(key), std::string("again"));
@@ -270,6 +271,34 @@ private slots:
         const nlohmann::json received = {{"notes", {{key, std::string(kLongestNote + 1, 'x')}}}};
         QVERIFY(writeFileAtomically(runs / kGroupsFile, received.dump()).ok());
         QVERIFY(groupNotes(runs).empty());
+    }
+
+    /// Colours and notes that an earlier version has kept belong to the same groups.
+    void earlierKeysAreFound()
+    {
+        QTemporaryDir folder;
+        const fs::path runs = folder.path().toStdString();
+        Listed listed;
+        listed.add("plain", plain(), 1);
+        listed.add("wide", wide(96), 1);
+        listed.add("fork", plain(), 1);
+        listed.infos.front().parent = listed.infos.back().directory;
+        RunGroups groups = listed.groups();
+        const std::vector<std::string> earlier = earlierKeys(groups, listed.trained());
+        nlohmann::json file;
+        for (std::size_t i = 0; i < earlier.size(); ++i) {
+            QVERIFY(earlier[i] != groups.groups[i].key);
+            file["colours"][earlier[i]] = 20 + i;
+        }
+        file["notes"][earlier[0]] = "of the *fork*";
+        file["notes"][std::string(64, 'a')] = "of another";
+        QVERIFY(writeFileAtomically(runs / kGroupsFile, file.dump()).ok());
+        keepColours(groups, listed.trained(), runs);
+        for (std::size_t i = 0; i < earlier.size(); ++i) {
+            QCOMPARE(groups.groups[i].colour, 20 + i);
+        }
+        QCOMPARE(groupNotes(runs), (std::map<std::string, std::string>{{groups.groups[0].key, "of the *fork*"},
+                                                                       {std::string(64, 'a'), "of another"}}));
     }
 
     void aProjectsRunsHaveOneFolder()
@@ -294,9 +323,11 @@ private slots:
         }
         const RunGroups groups = listed.groups();
         const double losses[] = {3.2, 2.2, 3.1, 2.0, 3.0, 1.9}; // wide, plain, from the newest seed on
-        const auto value = [&](std::size_t run) { return std::optional(losses[run]); };
-        const auto difference = projects::differenceOf(seededValues(groups, groups.groups[0], value),
-                                                       seededValues(groups, groups.groups[1], value));
+        const auto lossesOf = [&](std::size_t group) {
+            const auto metric = [&](std::size_t run) { return std::vector<MetricPoint>{{7, losses[run]}}; };
+            return seededSeries(groups, groups.groups[group], metric);
+        };
+        const auto difference = projects::differencesByStep(lossesOf(0), lossesOf(1)).at(7);
         QCOMPARE(difference.pairs, std::size_t{3});
         QVERIFY(std::abs(difference.mean - 3.2 / 3) < 1e-12);
         QVERIFY(difference.halfWidth < 0.2);

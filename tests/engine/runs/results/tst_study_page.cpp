@@ -32,15 +32,19 @@ private slots:
     {
         const QTemporaryDir dir;
         const fs::path folder = dir.path().toStdString();
-        const StudyPage page{
-            .runs = {"first", "rates/a"},
-            .sweep = "rates",
-            .baseline = "rates/a",
-            .baselineAlone = true,
-            .front = "first",
-            .chosen = "rates/a",
-            .notes = "# \"Quoted\" <b>\n",
-            .view = {"matrix", {"loss", "runs"}, {{"loss/scale", "log y"}}, {{"loss", {0, 12.5, -1e-3, 4}}}}};
+        const StudyPage page{.runs = {"first", "rates/a"},
+                             .sweep = "rates",
+                             .baseline = "rates/a",
+                             .baselineAlone = true,
+                             .front = "first",
+                             .chosen = "rates/a",
+                             .notes = "# \"Quoted\" <b>\n",
+                             .view = {"matrix",
+                                      {"loss", "runs"},
+                                      {{"loss/scale", "log y"}},
+                                      {{"loss", {0, 12.5, -1e-3, 4}}},
+                                      {"-tags", "/training/batch"},
+                                      {{"loss", {"run rates/a", "number validation"}}}}};
         QVERIFY(writePage(folder, "my study", page).ok());
         const auto read = readPage(folder / "my study.page.json");
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
@@ -85,6 +89,9 @@ private slots:
         QTest::newRow("a view that is a list") << pageJson("{'page': 1, 'view': {'controls': []}}");
         QTest::newRow("a zoom of three") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 2, 3]}}}");
         QTest::newRow("a zoom of none") << pageJson("{'page': 1, 'view': {'zooms': {'loss': [1, 1, 2, 3]}}}");
+        QTest::newRow("hidden that is a text") << pageJson("{'page': 1, 'view': {'hidden': {'loss': 'a'}}}");
+        QTest::newRow("hidden numbers") << pageJson("{'page': 1, 'view': {'hidden': {'loss': [1]}}}");
+        QTest::newRow("columns of numbers") << pageJson("{'page': 1, 'view': {'columns': [1]}}");
         QTest::newRow("a key twice") << pageJson("{'page': 1, 'runs': [], 'runs': []}");
         QTest::newRow("large") << QByteArray("{\"page\": 1, \"notes\": \"" + QByteArray(1 << 20, 'x') + "\"}");
         QTest::newRow("deep") << QByteArray("{\"page\": 1, \"runs\": " + QByteArray(5000, '[') + "}");
