@@ -6,7 +6,9 @@
 #include "engine/data/sets/fingerprint.h"
 #include "engine/link/bundle/data_paths.h"
 #include "engine/link/bundle/moves.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/study_page.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
@@ -14,6 +16,7 @@
 #include "projects/file/store.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -199,6 +202,44 @@ Status addData(const BundleContents& contents, const fs::path& folder, const std
     return Done{};
 }
 
+/// Adds the pages in `from`, a folder of runs. A page whose name another page has gets a number. Pages keep their runs,
+/// even if these got other names.
+Status joinPages(const fs::path& from, const std::map<std::string, std::string>& renamed, Moves& moves,
+                 UnpackedBundle& result)
+{
+    const fs::path folder = result.project / projects::kRunsFolder;
+    for (const std::string& name : listPages(from)) {
+        auto page = readPage(from / (name + kPageSuffix));
+        if (!page) {
+            return page.error();
+        }
+        std::vector<std::string*> runs{&page->baseline, &page->front, &page->chosen};
+        std::ranges::transform(page->runs, std::back_inserter(runs), [](std::string& run) { return &run; });
+        for (std::string* const run : runs) {
+            const auto now = renamed.find(*run);
+            *run = now == renamed.end() ? *run : now->second;
+        }
+        const auto isKnown = [&](const Result<fs::path>& file) {
+            const auto there = file ? readPage(*file) : Result<StudyPage>(file.error());
+            return there && *there == *page;
+        };
+        std::error_code code;
+        Result<fs::path> place = pageFile(folder, name);
+        for (int number = 2; place && !isKnown(place) && fs::exists(fs::symlink_status(*place, code)); ++number) {
+            place = pageFile(folder, name + "-" + std::to_string(number));
+        }
+        if (isKnown(place)) {
+            continue;
+        }
+        Status joined = place ? writePage(from, name, *page) : Status(place.error());
+        joined = joined ? moves.move(from / (name + kPageSuffix), *place) : joined;
+        if (!joined) {
+            return joined;
+        }
+    }
+    return Done{};
+}
+
 Error ofRun(const std::string& run, const Error& error)
 {
     return {"run " + run, error.text()};
@@ -223,6 +264,12 @@ Status checkUnpacked(const fs::path& file, const BundleContents& contents, const
     };
     if (const auto project = projects::loadProject(folder); !project) {
         return wrong(project.error());
+    }
+    for (const std::string& name : listPages(folder / projects::kRunsFolder)) {
+        const auto page = readPage(folder / projects::kRunsFolder / (name + kPageSuffix));
+        if (!page) {
+            return wrong(page.error());
+        }
     }
     for (const std::string& run : contents.runs) {
         const auto record = readRunFile(folder / run);
@@ -251,6 +298,7 @@ Status join(const BundleContents& contents, const fs::path& folder, const Bundle
     }
     Moves moves;
     std::set<std::string> needed;
+    std::map<std::string, std::string> renamed; // runs as pages have them
     for (const std::string& run : contents.runs) {
         std::set<std::string> ofIt;
         Status joined = renameData(folder / run, data ? *data : DataFingerprint(), ofIt);
@@ -258,6 +306,8 @@ Status join(const BundleContents& contents, const fs::path& folder, const Bundle
         if (!joined) {
             return ofRun(run, joined.error());
         }
+        renamed[pathOnPage(projects::kRunsFolder, run)] =
+            pathOnPage(result.project / projects::kRunsFolder, result.runs.back().directory);
         if (result.runs.back().arrival != RunArrival::Known) {
             needed.insert(ofIt.begin(), ofIt.end());
         }
@@ -265,7 +315,14 @@ Status join(const BundleContents& contents, const fs::path& folder, const Bundle
     if (const Status added = addData(contents, folder, needed, moves, result); !added) {
         return added;
     }
+    const fs::path from = folder / projects::kRunsFolder;
+    if (const Status added = joinPages(from, renamed, moves, result); !added) {
+        return added;
+    }
     moves.keep();
+    if (const Status added = joinGroups(result.project / projects::kRunsFolder, from); !added) {
+        result.notes.push_back("the notes of groups are not added: " + added.error().text());
+    }
     return Done{};
 }
 

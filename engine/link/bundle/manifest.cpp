@@ -3,6 +3,8 @@
 
 #include "engine/base/files/content_hash.h"
 #include "engine/base/files/json_record.h"
+#include "engine/runs/results/run_groups.h"
+#include "engine/runs/results/study_page.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"
@@ -119,7 +121,15 @@ bool isBelow(const std::string& path, const std::string& folder)
     return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-/// Refuses files that are neither the document, the identity, nor part of a run or of the data.
+/// True for a page about several runs, and for the file of their groups.
+bool isAboutRuns(const BundledFile& file)
+{
+    const fs::path path = file.path;
+    const bool isKnown = path.filename() == kGroupsFile || (isPageFile(path) && pageFile({}, pageName(path)));
+    return path.parent_path() == projects::kRunsFolder && isKnown && std::cmp_less_equal(file.bytes, kLargestPage);
+}
+
+/// Refuses files that are neither the document, the identity, nor part of a run or of the data, nor about runs.
 Status checkBelonging(const std::string& place, const BundleContents& contents)
 {
     for (const BundledFile& file : contents.files) {
@@ -130,7 +140,8 @@ Status checkBelonging(const std::string& place, const BundleContents& contents)
             const fs::path name = fs::path(part.name).lexically_normal();
             return part.inside && holds((name.has_filename() ? name : name.parent_path()).generic_string());
         });
-        if (!document && (isHidden(path) || !(data || std::ranges::any_of(contents.runs, holds)))) {
+        if (!document && !isAboutRuns(file) &&
+            (isHidden(path) || !(data || std::ranges::any_of(contents.runs, holds)))) {
             return Error{place, "holds " + shown(path) + ", which is no file of a project, its runs or its data"};
         }
     }

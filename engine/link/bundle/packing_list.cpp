@@ -6,7 +6,9 @@
 #include "engine/link/bundle/data_paths.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/bundle/unpack.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/study_page.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
@@ -74,6 +76,9 @@ public:
             if (const Status added = addRun(run, only.empty() ? Named::No : Named::Yes); !added) {
                 return added;
             }
+        }
+        if (only.empty()) {
+            addPages();
         }
         for (const ListedFile& file : m_list.files) {
             if (const Status sound = checkBundledPath(directory.string(), file.path); !sound) {
@@ -298,6 +303,29 @@ private:
         addRunFile(place, std::move(*file), renamed);
         m_list.contents.runs.push_back(place);
         return addRecord(run, place);
+    }
+
+    /// Adds the pages about runs, as texts because they are small, and the colours and notes of groups.
+    void addPages()
+    {
+        const fs::path folder = m_list.project / projects::kRunsFolder;
+        std::vector<fs::path> files;
+        for (const std::string& name : listPages(folder)) {
+            const auto file = pageFile(folder, name);
+            if (const auto page = file ? readPage(*file) : Result<StudyPage>(file.error())) {
+                files.push_back(*file);
+            } else {
+                m_list.notes.push_back("the page " + name + " is left out: " + page.error().text());
+            }
+        }
+        files.push_back(folder / kGroupsFile);
+        for (const fs::path& file : files) {
+            std::error_code ignored;
+            auto text = fs::is_symlink(file, ignored) ? Result<std::string>(Error{}) : readFile(file, kLargestPage);
+            if (text) {
+                addText(std::string(projects::kRunsFolder) + "/" + file.filename().string(), *std::move(text));
+            }
+        }
     }
 
     /// Returns the run's place relative to the project's folder.

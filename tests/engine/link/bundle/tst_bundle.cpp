@@ -6,8 +6,10 @@
 #include "engine/link/bundle/pack.h"
 #include "engine/link/bundle/unpack.h"
 #include "engine/runs/results/effects.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "engine/runs/results/study_page.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/file/store.h"
@@ -163,6 +165,69 @@ private slots:
         }
     }
 
+    /// Pages and notes of groups come along, and join those that are there.
+    void pagesAndNotesComeAlong()
+    {
+        const std::string key(64, 'a');
+        const std::string other(64, 'b');
+        const auto page = [](const std::string& notes) {
+            return StudyPage{.runs = {"first"}, .baseline = "first", .notes = notes};
+        };
+        QVERIFY(writePage(m_home / "runs", "study", page("one")).ok());
+        QVERIFY(noteGroup(m_home / "runs", key, "plain").ok());
+        write(m_home / "runs/bad.page.json", "{}");
+        const auto packed = pack({m_home}, m_file);
+        QVERIFY2(packed.ok(), packed ? "" : packed.error().text().c_str());
+        QVERIFY(!noteWith(packed->notes, "the page bad is left out").empty());
+        const fs::path there = m_away / "project";
+        const auto unpacked = unpack(m_file, there);
+        QVERIFY2(unpacked.ok(), unpacked ? "" : unpacked.error().text().c_str());
+        QCOMPARE(listPages(there / "runs"), std::vector<std::string>{"study"});
+        QVERIFY(*readPage(there / "runs/study.page.json") == page("one"));
+        QCOMPARE(groupNotes(there / "runs"), (std::map<std::string, std::string>{{key, "plain"}}));
+
+        // Back with another run of the same name: its page names it by its new name.
+        fs::remove_all(m_home / "runs/first");
+        addRun(m_home, "first", 10, "2001-01-01T00:00:00Z");
+        QVERIFY(writePage(m_home / "runs", "study", page("two")).ok());
+        QVERIFY(noteGroup(there / "runs", key, "changed there").ok());
+        QVERIFY(noteGroup(there / "runs", other, "new").ok());
+        const auto back = m_root / "back.residua";
+        QVERIFY(pack({there}, back).ok());
+        for (int time = 0; time < 2; ++time) {
+            const auto joined = unpack(back, m_home);
+            QVERIFY2(joined && joined->joined, joined ? "" : joined.error().text().c_str());
+            QCOMPARE(readPage(m_home / "runs/study.page.json")->notes, std::string("two"));
+            const auto arrived = readPage(m_home / "runs/study-2.page.json");
+            QVERIFY(arrived && arrived->notes == "one");
+            QCOMPARE(arrived->runs, std::vector<std::string>{"first-2"});
+            QCOMPARE(arrived->baseline, std::string("first-2"));
+            QCOMPARE(groupNotes(m_home / "runs"), (std::map<std::string, std::string>{{key, "plain"}, {other, "new"}}));
+            fs::remove_all(m_home / "runs/first-2");
+        }
+        QCOMPARE(listPages(m_home / "runs"), (std::vector<std::string>{"bad", "study", "study-2"}));
+    }
+
+    void aPageOfABundleNamesItsRunsAlone()
+    {
+        write(m_home / "runs/study.page.json", "{\"page\": 1, \"runs\": [\"first\"]}");
+        QVERIFY(pack({m_home}, m_file).ok());
+        const std::string evil = "{\"page\": 1, \"runs\": [\"../../x\"]}";
+        std::vector<Forged> entries;
+        BundleContents contents = *readBundle(m_file);
+        QVERIFY(unpack(m_file, m_root / "good").ok());
+        for (BundledFile& file : contents.files) {
+            const bool isPage = file.path == "runs/study.page.json";
+            const std::string text = isPage ? evil : contentOf(m_root / "good" / file.path);
+            file = listed(file.path, text);
+            entries.push_back({file.path, text});
+        }
+        fs::remove_all(m_root / "good");
+        entries.insert(entries.begin(), Forged{kManifest, manifestText(contents)});
+        forge(m_file, entries);
+        refuses("below the folder of runs");
+    }
+
     void anotherProjectIsNotJoined()
     {
         QVERIFY(pack({m_home}, m_file).ok());
@@ -271,7 +336,8 @@ private slots:
     {
         QTest::addColumn<std::string>("path");
         for (const char* path : {".git/config", ".bashrc", "Makefile", "data/.git/config", "runs/first/.bashrc",
-                                 "runs/second/run.json", "data2/t.txt", "project/project.json"}) {
+                                 "runs/second/run.json", "data2/t.txt", "project/project.json", "runs/.page.json",
+                                 "study.page.json", "runs/sweep/study.page.json", "groups.json", "runs/other.json"}) {
             QTest::newRow(path) << std::string(path);
         }
     }
