@@ -135,6 +135,10 @@ void ViewCommands::exportFigure()
                                                           : QStringLiteral("network");
     auto* dialog = new visualizers::ExportDialog(tr("Export figure"), name, m_figure, visualizers::ExportOf::Canvas,
                                                  front->window());
+    if (!front->canvas().hasWeights()) {
+        dialog->leaveOutWeights(front == &m_workspace.block() ? tr("a block has no shortcuts")
+                                                              : tr("the canvas shows none of a run"));
+    }
     connect(dialog, &visualizers::ExportDialog::chosen, this, [this, dialog, front](const QString& path) {
         m_figure = dialog->choice();
         if (const Status done = writeFigure(*front, path); !done) {

@@ -145,6 +145,8 @@ public:
     /// Returns a drawing for a page of everything that the canvas shows, whichever part is visible: its folds and
     /// ports, without selection. Returns an error if there is nothing to draw.
     [[nodiscard]] virtual Result<Figure> figure(const FigureStyle& style, FigureWeights weights) const = 0;
+    /// True if the canvas draws learned weights now, which a figure of it can have too.
+    [[nodiscard]] virtual bool hasWeights() const { return false; }
     /// Returns the place of a text field for typing.
     [[nodiscard]] virtual AskTyping typingPlace() const = 0;
 };

@@ -27,6 +27,7 @@ public:
     bool giveUp() final { return m_view.stopMoving() || giveUpGesture(); }
     void draw(float width, float height, Theme theme) final;
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
+    bool hasWeights() const final { return !m_live->empty(); }
 
 protected:
     // Implemented by each view.

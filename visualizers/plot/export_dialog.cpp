@@ -85,6 +85,7 @@ ExportDialog::ExportDialog(const QString& title, const QString& name, const Expo
       m_text(length(tr("Size of the text"), choice.text,
                     {resources::page::kSmallestText, resources::page::kLargestText, tr("pt")}, this)),
       m_weights(new QCheckBox(tr("With learned weights"), this)),
+      m_wantsWeights(choice.weights),
       m_note(new QLabel(this))
 {
     setObjectName(QStringLiteral("exportDialog"));
@@ -201,7 +202,14 @@ ExportChoice ExportDialog::choice() const
             .shape = QSize(m_width->value(), m_height->value()),
             .centimetres = m_centimetres->value(),
             .text = m_text->value(),
-            .weights = m_weights->isChecked()};
+            .weights = m_weights->isEnabled() ? m_weights->isChecked() : m_wantsWeights};
+}
+
+void ExportDialog::leaveOutWeights(const QString& reason)
+{
+    m_weights->setChecked(false);
+    m_weights->setEnabled(false);
+    m_weights->setText(tr("With learned weights: %1").arg(reason));
 }
 
 QString ExportDialog::suffix() const

@@ -45,6 +45,8 @@ public:
                  QWidget* parent = nullptr);
 
     [[nodiscard]] ExportChoice choice() const;
+    /// Turns the choice of weights off, and says why. choice() keeps the one before.
+    void leaveOutWeights(const QString& reason);
 
     /// Shows the reason why the file could not be written.
     void refuse(const QString& reason);
@@ -76,7 +78,8 @@ private:
     QDoubleSpinBox* m_centimetres;
     QDoubleSpinBox* m_text;
     QCheckBox* m_weights;
-    QLabel* m_note; ///< tells that the file exists, or shows an error
+    bool m_wantsWeights; ///< as chosen before
+    QLabel* m_note;      ///< tells that the file exists, or shows an error
     QPushButton* m_export = nullptr;
 };
 

@@ -10,6 +10,7 @@
 #include "visualizers/plot/export_dialog.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDockWidget>
@@ -79,6 +80,10 @@ private slots:
             const QPointer dialog = m_window->findChild<visualizers::ExportDialog*>();
             QVERIFY(dialog);
             QCOMPARE(dialog->findChild<QLineEdit*>("exportName")->text(), name);
+            const auto* const weights = dialog->findChild<QCheckBox*>("exportWeights");
+            QVERIFY(!weights->isEnabled() && !weights->isChecked()); // nothing is trained
+            QVERIFY2(weights->text().contains(": "), qPrintable(weights->text()));
+            QVERIFY(dialog->choice().weights);
             dialog->findChild<QLineEdit*>("exportFolder")->setText(folder.path());
             auto* const format = dialog->findChild<QComboBox*>("exportFormat");
             format->setCurrentIndex(format->findData("svg"));
