@@ -13,16 +13,17 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace residua::engine {
 namespace {
 
-using nlohmann::json;
+using projects::JsonArray;
+using projects::JsonObject;
+using projects::JsonValue;
 
 constexpr std::size_t kMostChoices = 64;
 
@@ -32,50 +33,59 @@ Error atLine(std::size_t line, const std::string& message)
 }
 
 /// Returns the number of the answer, which is a choice or its number.
-std::optional<std::size_t> answerIn(const json& answer, const std::vector<std::string>& choices)
+std::optional<std::size_t> answerIn(const JsonValue& answer, const std::vector<std::string>& choices)
 {
-    if (answer.is_number_integer()) {
-        const auto number = answer.get<std::int64_t>();
-        return number >= 0 && number < std::ssize(choices) ? std::optional(static_cast<std::size_t>(number))
-                                                           : std::nullopt;
+    if (const auto* const number = std::get_if<std::int64_t>(&answer.data)) {
+        return *number >= 0 && *number < std::ssize(choices) ? std::optional(static_cast<std::size_t>(*number))
+                                                             : std::nullopt;
     }
-    const auto found = answer.is_string() ? std::ranges::find(choices, answer.get<std::string>()) : choices.end();
+    const auto* const text = std::get_if<std::string>(&answer.data);
+    const auto found = text != nullptr ? std::ranges::find(choices, *text) : choices.end();
     return found == choices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - choices.begin()));
+}
+
+/// Returns the choices; empty if they are not a list of texts.
+std::vector<std::string> choicesIn(const JsonValue* list)
+{
+    std::vector<std::string> choices;
+    const auto* const all = list != nullptr ? std::get_if<JsonArray>(&list->data) : nullptr;
+    for (const JsonValue& each : all != nullptr ? *all : JsonArray()) {
+        const auto* const text = std::get_if<std::string>(&each.data);
+        if (text == nullptr || text->empty()) {
+            return {};
+        }
+        choices.push_back(*text);
+    }
+    return choices;
 }
 
 Result<Question> questionIn(const std::string& text, std::size_t line)
 {
-    if (const auto sound = projects::parseJson(text); !sound) { // checks how deep it nests, and keys
-        return atLine(line, sound.error().text());
+    const Result<JsonValue> object = projects::parseJson(text);
+    if (!object) {
+        return atLine(line, object.error().text());
     }
-    const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!object.is_object()) {
+    if (!std::holds_alternative<JsonObject>(object->data)) {
         return atLine(line, "is no JSON object, expected {\"prompt\": …, \"choices\": […], \"answer\": …}");
     }
-    const auto member = [&](const char* key) { return object.contains(key) ? object.at(key) : json(); };
-    const json prompt = member("prompt");
-    const json choices = member("choices");
-    if (!prompt.is_string()) {
+    const JsonValue* const prompt = projects::findMember(*object, "prompt");
+    const auto* const given = prompt != nullptr ? std::get_if<std::string>(&prompt->data) : nullptr;
+    if (given == nullptr) {
         return atLine(line, "has no text \"prompt\"");
     }
-    Question question{line, prompt.get<std::string>(), {}, 0};
-    for (const json& choice : choices) {
-        if (choices.is_array() && choice.is_string() && !choice.get_ref<const std::string&>().empty()) {
-            question.choices.push_back(choice.get<std::string>());
-        }
-    }
-    if (!choices.is_array() || question.choices.size() != choices.size() || choices.size() < 2 ||
-        choices.size() > kMostChoices) {
+    Question question{line, *given, choicesIn(projects::findMember(*object, "choices")), 0};
+    if (question.choices.size() < 2 || question.choices.size() > kMostChoices) {
         return atLine(line,
                       "has no list \"choices\" of 2 to " + std::to_string(kMostChoices) + " texts, none of them empty");
     }
-    const std::optional<std::size_t> answer = answerIn(member("answer"), question.choices);
+    const JsonValue* const said = projects::findMember(*object, "answer");
+    const std::optional<std::size_t> answer =
+        said != nullptr ? answerIn(*said, question.choices) : std::optional<std::size_t>();
     if (!answer) {
-        return atLine(line, object.contains("answer")
-                                ? "has the answer " + object.at("answer").dump() +
-                                      ", expected one of the choices, or its number from 0 to " +
-                                      std::to_string(question.choices.size() - 1)
-                                : "has no \"answer\", expected one of the choices, or its number from 0");
+        return atLine(line, said == nullptr ? "has no \"answer\", expected one of the choices, or its number from 0"
+                                            : "has the answer " + projects::nameOfValue(*said) +
+                                                  ", expected one of the choices, or its number from 0 to " +
+                                                  std::to_string(question.choices.size() - 1));
     }
     question.answer = *answer;
     return question;
