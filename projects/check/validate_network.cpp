@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_program.h"
@@ -136,7 +137,14 @@ private:
         using Ports = std::vector<std::string>;
         Ports inputs = portsOf(NodeRole::GraphInput);
         Ports conditions;
+        const Ports own = m_ref.isStem() ? furtherPorts(m_graph) : Ports();
         for (const auto& [name, shape] : conditionsOf(m_project)) {
+            const auto isIt = [&, &value = name](const std::string& port) {
+                return value == valueOf(m_project.network, port);
+            };
+            if (std::ranges::any_of(own, isIt)) {
+                continue; // a stem does not read its own values
+            }
             conditions.push_back(name);
             if (const auto found = std::ranges::find(inputs, name); found != inputs.end()) {
                 inputs.erase(found); // a second node with this port is an error
@@ -161,15 +169,41 @@ private:
                                  (isBlock ? ", or q, k, v and perhaps residual" : "") +
                                  (conditions.empty() ? "" : ", and besides " + joinedText(conditions)));
         }
-        Ports outputs{kOutputPort};
+        checkOutputPorts();
+    }
+
+    /// Reports output ports other than the main one, those of labels, and values that something reads.
+    void checkOutputPorts()
+    {
+        std::vector<std::string> expected{kOutputPort};
         for (const auto& [port, shape] : furtherOutputs()) {
-            outputs.push_back(port);
+            expected.push_back(port);
         }
-        std::ranges::sort(outputs);
-        if (portsOf(NodeRole::GraphOutput) != outputs) {
+        std::string unread;
+        for (const std::string& port : m_ref.isBlock() ? std::vector<std::string>() : furtherPorts(m_graph)) {
+            const std::string value = valueOf(m_project.network, port);
+            const bool isTaken = value == statesOf(m_project.network) ||
+                                 (m_ref.isHead() && std::ranges::count(furtherPorts(m_project.network.stem), port) > 0);
+            if (isTaken) {
+                m_problems.error(m_path + "/nodes", placeOf(m_ref),
+                                 "has the output port " + port + ", but " + value +
+                                     " is another value of the tower; expected a port with another name");
+            }
+            if (std::ranges::count(expected, port) > 0) {
+                continue;
+            }
+            if (isTaken || isRead(m_project, value)) {
+                expected.push_back(port);
+            } else {
+                unread = value;
+            }
+        }
+        std::ranges::sort(expected);
+        if (portsOf(NodeRole::GraphOutput) != expected) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref),
-                             outputs.size() == 1 ? "expected one output node, its port named output"
-                                                 : "expected output nodes with the ports " + joinedText(outputs));
+                             (expected.size() == 1 ? "expected one output node, its port named output"
+                                                   : "expected output nodes with the ports " + joinedText(expected)) +
+                                 (unread.empty() ? "" : "; no input port and no loss reads " + unread));
         }
     }
 
@@ -192,6 +226,7 @@ private:
         for (const ResolvedNode& node : shapes.nodes) {
             checkRanks(shapes, node);
             checkDocuments(node);
+            checkRows(node);
         }
         const OutputPort* const yields = shapes.outputPort(kOutputPort);
         const bool isFree = m_ref.isHead() && m_project.network.ownLoss == OwnLoss::None;
@@ -234,6 +269,26 @@ private:
                                        ", which factors are not fitted under (relu, silu and gelu are): they start as "
                                        "if nothing followed");
             }
+        }
+    }
+
+    /// Reports a node that takes moments over the rows of a micro-batch that has one.
+    void checkRows(const ResolvedNode& resolved)
+    {
+        const TrainingPlan& plan = m_project.training;
+        if (!resolved.kind->traits.mixesExamples || plan.batching != BatchKind::Random) {
+            return;
+        }
+        const Shape& in = resolved.in.front();
+        double rows = 1;
+        for (std::size_t i = 0; i + 1 < in.dims.size(); ++i) {
+            rows *= real(in.dims[i] == kBatch ? plan.batch : in.dims[i] == kTime ? plan.sequenceLength : in.dims[i]);
+        }
+        if (rows <= 1) {
+            const Node& node = *m_graph.find(resolved.id);
+            m_problems.error(
+                nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                "normalises over the rows of a micro-batch, which has one; expected a batch of at least 2");
         }
     }
 

@@ -135,6 +135,14 @@ Result<BlockHalves> splitAtFfn(const Block& block)
         return Error{"block " + block.name,
                      "has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"};
     }
+    for (const Node& node : cut->halves.attention.nodes) {
+        const NodeKind* const kind = findNodeKind(node.kind);
+        if (kind && kind->parametersRule && cut->halves.feedForward.find(node.id) != nullptr) {
+            return Error{"block " + block.name, "reads " + node.name +
+                                                    " in both halves, which the wiring runs apart; expected a node "
+                                                    "with parameters to feed one half"};
+        }
+    }
     return std::move(cut->halves);
 }
 

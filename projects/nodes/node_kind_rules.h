@@ -83,13 +83,15 @@ struct ImageWindow {
 /// Checks that the input on `port` is real and has between `minimum` and `maximum` dimensions, including batch.
 [[nodiscard]] Status requireReal(const Shape& shape, const std::string& port, std::size_t minimum,
                                  std::size_t maximum = kMostDims);
+/// Checks that the input on `port` is real, with features, or a tensor that all examples share.
+[[nodiscard]] Status requireValue(const Shape& shape, const std::string& port);
 /// Checks that the input on `port` is real [batch, time, features], of any length.
 [[nodiscard]] Status requireSequence(const Shape& shape, const std::string& port);
 /// Returns the error "width 64 does not match 128" for an input whose features differ from those of the first.
 [[nodiscard]] Error widthMismatch(const std::string& port, std::int64_t got, std::int64_t expected);
 
-/// Returns the elementwise combination of two shapes, which must be equal or have a single feature in one. The error's
-/// place is `port`.
+/// Returns the elementwise combination of two shapes, which must be equal or have a single feature in one. A tensor
+/// that all examples share may have fewer dimensions: the last ones of the other, or 1. The error's place is `port`.
 [[nodiscard]] Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port);
 
 /// Returns `shape` with another last dimension.

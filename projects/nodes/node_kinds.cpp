@@ -348,6 +348,33 @@ Error widthMismatch(const std::string& port, std::int64_t got, std::int64_t expe
     return Error{port, "width " + std::to_string(got) + " does not match " + std::to_string(expected)};
 }
 
+Status requireValue(const Shape& shape, const std::string& port)
+{
+    return requireReal(shape, port, shape.hasBatch() ? 2 : 1);
+}
+
+namespace {
+
+/// Returns the combination of a value with one of fewer dimensions that all examples share: its dimensions are the last
+/// ones of the other, or 1.
+Result<Shape> meetShared(const Shape& whole, const Shape& shared, const std::string& port)
+{
+    const std::size_t before = whole.dims.size() - shared.dims.size();
+    Shape met = whole;
+    for (std::size_t i = 0; i < shared.dims.size(); ++i) {
+        const bool isLast = i + 1 == shared.dims.size();
+        std::int64_t& dim = met.dims[before + i];
+        if (isLast && dim == 1) {
+            dim = shared.dims[i];
+        } else if (shared.dims[i] != 1 && shared.dims[i] != dim) {
+            return Error{port, "shape " + shared.text() + " does not match the last dimensions of " + whole.text()};
+        }
+    }
+    return met;
+}
+
+} // namespace
+
 Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port)
 {
     if (a == b || b.dims.empty()) {
@@ -355,6 +382,12 @@ Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port)
     }
     if (a.dims.empty()) {
         return b;
+    }
+    if (!b.hasBatch() && b.dims.size() < a.dims.size()) {
+        return meetShared(a, b, port);
+    }
+    if (!a.hasBatch() && a.dims.size() < b.dims.size()) {
+        return meetShared(b, a, port);
     }
     const bool sameLeading =
         a.dims.size() == b.dims.size() && std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());

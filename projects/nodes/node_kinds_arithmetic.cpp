@@ -6,6 +6,9 @@
 namespace residua::projects {
 namespace {
 
+constexpr const char* kStartParam = "start";
+constexpr const char* kConstantStart = "constant";
+
 NodeCost noCost(const ParamMap&, Shapes, Shapes, std::int64_t)
 {
     return {};
@@ -16,7 +19,7 @@ ShapeRuleResult meetAll(const ParamMap&, Shapes in)
     Shape shape;
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::string port = "in" + std::to_string(i + 1);
-        if (const Status ok = requireReal(in[i], port, 2); !ok) {
+        if (const Status ok = requireValue(in[i], port); !ok) {
             return ok.error();
         }
         const Result<Shape> met = meet(shape, in[i], port);
@@ -111,7 +114,7 @@ Result<FormulaResult> readFormula(const ParamMap& p, Shapes in, std::int64_t con
     std::map<std::string, Shape> ports;
     for (const std::string& name : namesIn(*formula)) {
         const Shape& shape = in[ports.size()];
-        if (const Status ok = requireReal(shape, name, 2); !ok) {
+        if (const Status ok = requireValue(shape, name); !ok) {
             return ok.error();
         }
         ports.emplace(name, shape);
@@ -192,6 +195,44 @@ NodeKind imageKind()
                        integerParam("width", "Width", std::int64_t{8}, "pixels", "Columns.")},
             .shapeRule = imageShape,
             .costRule = noCost};
+}
+
+/// Returns [features] or, with rows, [rows, features].
+std::vector<std::int64_t> learnedShape(const ParamMap& p)
+{
+    std::vector<std::int64_t> shape{paramInt(p, "features")};
+    if (const std::int64_t rows = paramInt(p, "rows"); rows > 0) {
+        shape.insert(shape.begin(), rows);
+    }
+    return shape;
+}
+
+NodeKind parameterKind()
+{
+    return {
+        .key = "parameter",
+        .title = "Parameter",
+        .category = "Arithmetic",
+        .summary = "A learned number, vector or table, the same for every example",
+        .traits = {.keepsInputs = false},
+        .inputs = {},
+        .outputs = {"out"},
+        .params = {integerParam("features", "Features", std::int64_t{1}, "features",
+                                "Size of the last dimension; 1 is a learned number."),
+                   integerParam("rows", "Rows", std::int64_t{0}, "rows",
+                                "Size of a dimension before the features; 0: there is none.", 0),
+                   choiceParam(kStartParam, "Starts", kConstantStart, {kConstantStart, "normal"},
+                               "Every element at the value, or drawn around 0 by the deviation."),
+                   onlyWhere(realParam("value", "Value", 1.0, "Every element at the start.", -1e6, 1e6),
+                             {{kStartParam, {std::string(kConstantStart)}}}),
+                   onlyWhere(realParam("deviation", "Deviation", 0.02, "Standard deviation of the start.", 0, 1e6),
+                             {{kStartParam, {std::string("normal")}}})},
+        .shapeRule = [](const ParamMap& p, Shapes) -> ShapeRuleResult { return std::vector{Shape{learnedShape(p)}}; },
+        .costRule = noCost,
+        .parametersRule =
+            [](const ParamMap& p, Shapes) {
+                return std::vector<NodeParameter>{{"value", learnedShape(p), ParameterClass::Vector}};
+            }};
 }
 
 } // namespace
@@ -286,6 +327,7 @@ std::vector<NodeKind> arithmeticKinds()
          .params = {},
          .shapeRule = flattenShape,
          .costRule = noCost},
+        parameterKind(),
     };
 }
 

@@ -59,6 +59,28 @@ std::vector<NodeParameter> normParameters(const ParamMap& p, Shapes in)
     return parameters;
 }
 
+NodeKind batchNormKind()
+{
+    ParamSpec momentum =
+        realParam("momentum", "Momentum", 0.1, "Share of the micro-batch's moments in the new running ones.", 0, 1);
+    return {.key = "batch_norm",
+            .title = "Batch norm",
+            .category = "Norm and activation",
+            .summary = "(x − mean) / √(variance + ε) · w + b of each feature over the micro-batch",
+            .traits = {.keptForReaders = true, .mixesExamples = true},
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {epsilonParam(1e-5), std::move(momentum)},
+            .shapeRule = sameShapeRule,
+            .costRule = [](const ParamMap&, Shapes, Shapes out,
+                           std::int64_t context) { return elementwise(out, context, 7); },
+            .parametersRule =
+                [](const ParamMap&, Shapes in) {
+                    return std::vector<NodeParameter>{{"weight", {in[0].features()}, ParameterClass::Vector},
+                                                      {"bias", {in[0].features()}, ParameterClass::Vector}};
+                }};
+}
+
 ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
 {
     if (const Status ok = requireReal(in[0], "gate", 2); !ok) {
@@ -182,6 +204,7 @@ std::vector<NodeKind> normKinds()
          .shapeRule = sameShapeRule,
          .costRule = layerNormCost,
          .parametersRule = normParameters},
+        batchNormKind(),
         activationKind(),
         {.key = "swiglu",
          .title = "SwiGLU gate",

@@ -5,9 +5,21 @@
 #include "projects/model/places.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace residua::projects {
+
+std::string argumentNameOf(const std::string& condition)
+{
+    std::string name = condition;
+    const auto isPlain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    std::ranges::replace_if(name, std::not_fn(isPlain), '_');
+    return !name.empty() && name.front() >= '0' && name.front() <= '9' ? "_" + name : name;
+}
 
 Result<GraphCode> GraphWriter::write()
 {
@@ -46,7 +58,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
     m_body.clear();
     std::set<std::string> taken(method.arguments.begin(), method.arguments.end());
     taken.insert({"table", "first", "share", "values"});
-    taken.insert(method.conditions.begin(), method.conditions.end());
+    std::ranges::transform(method.conditions, std::inserter(taken, taken.end()), argumentNameOf);
     const std::set<std::string> helpers = helperNames();
     taken.insert(helpers.begin(), helpers.end());
     m_variables.emplace(std::move(taken));
@@ -87,7 +99,7 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
     if (m_made.mixesValues) {
         arguments.insert(arguments.end(), {"first", "share"});
     }
-    arguments.insert(arguments.end(), m_method->conditions.begin(), m_method->conditions.end());
+    std::ranges::transform(m_method->conditions, std::back_inserter(arguments), argumentNameOf);
     text.define(m_method->name + "(" + joinedText(arguments) + ")",
                 m_method->doc.empty() ? std::vector<std::string>() : std::vector{m_method->doc});
     // Returns the last value directly instead of naming it first.
@@ -123,8 +135,8 @@ Status GraphWriter::add(const ResolvedNode& node)
 {
     m_node = m_method->graph.find(node.id);
     if (node.kind->traits.role == NodeRole::GraphInput) {
-        m_values[{node.id, "out"}] =
-            isFedByStack(*m_node) ? m_method->argumentOf.at(graphPortOf(*m_node)) : graphPortOf(*m_node);
+        m_values[{node.id, "out"}] = isFedByStack(*m_node) ? m_method->argumentOf.at(graphPortOf(*m_node))
+                                                           : argumentNameOf(graphPortOf(*m_node));
         return Done{};
     }
     if (node.kind->traits.role == NodeRole::GraphOutput) {

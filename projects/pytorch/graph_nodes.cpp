@@ -65,6 +65,8 @@ private:
             {"patchify", &NodeWriter::addPatchify},
             {"rms_norm", &NodeWriter::addRmsNorm},
             {"layer_norm", &NodeWriter::addLayerNorm},
+            {"batch_norm", &NodeWriter::addBatchNorm},
+            {"parameter", &NodeWriter::addParameter},
             {"activation", &NodeWriter::addActivation},
             {"swiglu", &NodeWriter::addSwiglu},
             {"dropout", &NodeWriter::addDropout},
@@ -282,6 +284,31 @@ private:
         const std::string bias = words.mayHaveBias && owner.bias ? ", " + attribute + ".bias" : "";
         return words.function + "(" + in(node) + ", (" + features + ",), " + attribute + ".weight" + bias +
                ", eps=" + pythonReal(epsilon) + ")";
+    }
+
+    Result<std::string> addBatchNorm(const ResolvedNode& node)
+    {
+        m_helpers.use(Helper::BatchNorm);
+        const std::string made = "BatchNorm(" + size(node.in[0].features()) +
+                                 ", eps=" + pythonReal(paramDouble(node.params, "epsilon")) +
+                                 ", momentum=" + pythonReal(paramDouble(node.params, "momentum")) + ")";
+        return module(made, {"weight", "bias", "running_mean", "running_var"}) + "(" + in(node) + ")";
+    }
+
+    Result<std::string> addParameter(const ResolvedNode& node)
+    {
+        std::vector<std::string> dims;
+        for (const std::int64_t dim : node.out[0].dims) {
+            dims.push_back(size(dim));
+        }
+        const bool isDrawn = paramText(node.params, "start") == "normal";
+        const std::string start =
+            isDrawn ? "torch.randn(" + joinedText(dims) + ") * " + pythonReal(paramDouble(node.params, "deviation"))
+                    : "torch.full((" + joinedText(dims) + ",), " + pythonReal(paramDouble(node.params, "value")) + ")";
+        const std::string attribute = attributeOf(m_node->name);
+        m_init.push_back("self." + attribute + " = nn.Parameter(" + start + ")");
+        m_names[m_node->name + ".value"] = attribute;
+        return "self." + attribute;
     }
 
     Result<std::string> addActivation(const ResolvedNode& node)

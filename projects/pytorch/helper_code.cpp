@@ -65,6 +65,23 @@ constexpr HelperText kHelpers[] = {
     def forward(self, x):
         return self.factor * x
 )"},
+    {Helper::BatchNorm, "BatchNorm", R"(class BatchNorm(nn.Module):
+    """Normalises each feature over all rows: by their moments in training, else by the running ones."""
+
+    def __init__(self, features, eps, momentum):
+        super().__init__()
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(features))
+        self.bias = nn.Parameter(torch.zeros(features))
+        self.register_buffer("running_mean", torch.zeros(features))
+        self.register_buffer("running_var", torch.ones(features))
+
+    def forward(self, x):
+        rows = x.reshape(-1, x.shape[-1])
+        moments = (self.running_mean, self.running_var)
+        y = F.batch_norm(rows, *moments, self.weight, self.bias, self.training, self.momentum, self.eps)
+        return y.reshape(x.shape)
+)"},
     {Helper::Sinusoids, "sinusoids", R"(def sinusoids(x, base):
     """For [batch, time, d], at position p: sin(p / base^(2i/d)) and its cosine as features 2i and 2i + 1."""
     time, width = x.shape[-2:]

@@ -19,6 +19,7 @@ enum class Helper {
     LowRankConv2d,
     LowRankConv2dBySide,
     Scale,
+    BatchNorm,
     Sinusoids,
     GridSinusoids,
     SinusoidHalves,

@@ -196,23 +196,36 @@ private:
         return addEnd(std::move(made), m_project.network.head, kHeadPrefix, "x", m_headConditions);
     }
 
-    /// Returns the conditions that any of the graphs reads, sorted, and notes that the
-    /// network takes them.
+    /// Returns the conditions that any of the graphs reads, sorted, and notes that the network takes them; then the
+    /// values of the stem that they read.
     [[nodiscard]] std::vector<std::string> conditionsOf(const std::vector<const Graph*>& graphs)
     {
-        std::vector<std::string> names;
-        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
-            const auto reads = [&](const Graph* graph) {
+        const auto isRead = [&graphs](const std::string& name) {
+            return std::ranges::any_of(graphs, [&](const Graph* graph) {
                 return std::ranges::any_of(graph->nodes, [&](const Node& node) {
                     return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == name;
                 });
-            };
-            if (std::ranges::any_of(graphs, reads)) {
+            });
+        };
+        std::vector<std::string> names;
+        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
+            if (isRead(name)) {
                 names.push_back(name);
                 m_conditions.insert(name);
             }
         }
+        std::ranges::copy_if(stemValues(), std::back_inserter(names), isRead);
         return names;
+    }
+
+    /// Returns the values at the further ports of the stem, in the order in which it returns them.
+    [[nodiscard]] std::vector<std::string> stemValues() const
+    {
+        std::vector<std::string> values;
+        for (const std::string& port : furtherPorts(m_project.network.stem)) {
+            values.push_back(valueOf(m_project.network, port));
+        }
+        return values;
     }
 
     /// Returns the arguments of a call for these conditions: ", mask=mask".
@@ -220,7 +233,7 @@ private:
     {
         std::string text;
         for (const std::string& name : conditions) {
-            text += ", " + name + "=" + name;
+            text += ", " + argumentNameOf(name) + "=" + argumentNameOf(name);
         }
         return text;
     }
@@ -313,7 +326,11 @@ private:
             out.define("outputs(self, " + arguments + ")",
                        {"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
         }
-        out.line("x = self.stem(" + entering() + given(m_stemConditions) + ")");
+        std::string entered = "x";
+        for (const std::string& value : stemValues()) {
+            entered += ", " + argumentNameOf(value);
+        }
+        out.line(entered + " = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack();
         out.line("return self.head(x" + (m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
                  given(m_headConditions) + ")");

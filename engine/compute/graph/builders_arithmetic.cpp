@@ -19,15 +19,38 @@
 #include <ATen/ops/trunc.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace residua::engine {
 namespace {
 
 using projects::Expression;
 using projects::Op;
 
-OperatorResult buildAdd(const NodeContext&)
+OperatorResult buildAdd(const NodeContext& node)
 {
-    return OperatorResult(std::make_unique<AddOperator>());
+    const bool broadcasts = std::ranges::adjacent_find(node.inputs, std::ranges::not_equal_to()) != node.inputs.end();
+    return OperatorResult(std::make_unique<AddOperator>(broadcasts));
+}
+
+/// The tensor in the type of the values between nodes.
+OperatorResult buildParameter(const NodeContext& node)
+{
+    const std::string name = node.prefix() + "value";
+    const std::vector<std::int64_t> shape =
+        projects::findNodeKind(node.node.kind)->parametersRule(node.params, node.inputs).front().shape;
+    const bool isDrawn = projects::paramText(node.params, "start") == "normal";
+    const at::Tensor value =
+        isDrawn ? node.plan.add(name, shape,
+                                {.role = Role::Drawn,
+                                 .deviation = projects::paramDouble(node.params, "deviation"),
+                                 .values = {},
+                                 .follows = {}},
+                                Decay::No)
+                : node.plan.addConstant(name, shape, projects::paramDouble(node.params, "value"), Decay::No);
+    return makeOperator(
+        [value, type = node.plan.compute().activationType](const Inputs&, const Pass&) { return value.to(type); });
 }
 
 OperatorResult buildMultiply(const NodeContext&)
@@ -156,8 +179,8 @@ OperatorResult buildExpression(const NodeContext& node)
 }
 
 constexpr NodeBuilderEntry kArithmeticBuilders[] = {
-    {"add", buildAdd},     {"multiply", buildMultiply}, {"concat", buildConcat},
-    {"image", buildImage}, {"flatten", buildFlatten},   {"expression", buildExpression},
+    {"add", buildAdd},         {"multiply", buildMultiply},     {"concat", buildConcat},       {"image", buildImage},
+    {"flatten", buildFlatten}, {"expression", buildExpression}, {"parameter", buildParameter},
 };
 
 } // namespace

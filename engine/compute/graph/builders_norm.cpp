@@ -6,7 +6,9 @@
 #include "engine/compute/ops/operators.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/batch_norm.h>
 #include <ATen/ops/dropout.h>
+#include <c10/util/Exception.h>
 
 namespace residua::engine {
 namespace {
@@ -84,6 +86,52 @@ OperatorResult buildDropout(const NodeContext& node)
         std::make_unique<DropoutOperator>(paramDouble(node.params, "rate"), streamKey(0, node.prefix())));
 }
 
+/// Normalises each feature by its moments over the rows of a training pass, which also moves the running moments, and
+/// by these in evaluation. Computes in the type of its parameters; returns the input's type.
+class BatchNormOperator final : public Operator {
+public:
+    struct Tensors {
+        at::Tensor weight;
+        at::Tensor bias;
+        at::Tensor mean;
+        at::Tensor variance;
+    };
+    BatchNormOperator(std::string place, Tensors tensors, double momentum, double epsilon)
+        : m_place(std::move(place)), m_tensors(std::move(tensors)), m_momentum(momentum), m_epsilon(epsilon)
+    {
+    }
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
+    {
+        const at::Tensor rows = in[0].reshape({-1, in[0].size(-1)}).to(m_tensors.weight.scalar_type());
+        TORCH_CHECK_VALUE(!pass.training() || rows.size(0) > 1, m_place,
+                          " normalises over the rows of a micro-batch, got one row, expected at least two: a larger "
+                          "batch, longer sequences, or fewer ranks");
+        const bool holds = pass.training() && pass.holdsBuffers;
+        const at::Tensor y = at::batch_norm(
+            rows, m_tensors.weight, m_tensors.bias, holds ? at::Tensor() : m_tensors.mean,
+            holds ? at::Tensor() : m_tensors.variance, pass.training(), m_momentum, m_epsilon, /*cudnn_enabled=*/false);
+        return y.to(in[0].scalar_type()).reshape(in[0].sizes());
+    }
+
+private:
+    std::string m_place;
+    Tensors m_tensors;
+    double m_momentum;
+    double m_epsilon;
+};
+
+OperatorResult buildBatchNorm(const NodeContext& node)
+{
+    const std::int64_t features = node.features();
+    return OperatorResult(std::make_unique<BatchNormOperator>(
+        node.place,
+        BatchNormOperator::Tensors{node.parameter("weight", {features}, Role::Gain),
+                                   node.parameter("bias", {features}, Role::Bias),
+                                   node.plan.addBuffer(node.prefix() + "running_mean", {features}, 0),
+                                   node.plan.addBuffer(node.prefix() + "running_var", {features}, 1)},
+        paramDouble(node.params, "momentum"), paramDouble(node.params, "epsilon")));
+}
+
 OperatorResult buildScale(const NodeContext& node)
 {
     const double value = paramDouble(node.params, "value");
@@ -97,8 +145,9 @@ OperatorResult buildScale(const NodeContext& node)
 }
 
 constexpr NodeBuilderEntry kNormBuilders[] = {
-    {"rms_norm", buildRmsNorm}, {"layer_norm", buildLayerNorm}, {"activation", buildActivation},
-    {"swiglu", buildSwiglu},    {"dropout", buildDropout},      {"scale", buildScale},
+    {"rms_norm", buildRmsNorm},      {"layer_norm", buildLayerNorm}, {"batch_norm", buildBatchNorm},
+    {"activation", buildActivation}, {"swiglu", buildSwiglu},        {"dropout", buildDropout},
+    {"scale", buildScale},
 };
 
 } // namespace

@@ -132,8 +132,8 @@ void takeSum(std::vector<ProgramStep>& steps, ProgramStep& norm, std::span<const
         norm.second = slot;
     }
     const auto sum = std::find_if(steps.begin(), own, [&](const ProgramStep& step) { return step.out == slot; });
-    if (sum != own && sum->in.size() == 2 && dynamic_cast<const AddOperator*>(sum->run.get()) != nullptr &&
-        std::ranges::find(kept, slot) == kept.end() && std::none_of(sum, own, isReader)) {
+    if (sum != own && sum->run && addsTwo(*sum->run, sum->in) && std::ranges::find(kept, slot) == kept.end() &&
+        std::none_of(sum, own, isReader)) {
         norm.in = sum->in;
         sum->run.reset();
     }
@@ -189,6 +189,12 @@ at::Tensor AddOperator::run(const Inputs& in, const Pass&) const
         }
     }
     return sum;
+}
+
+bool addsTwo(const Operator& run, std::span<const std::size_t> in)
+{
+    const auto* const sum = dynamic_cast<const AddOperator*>(&run);
+    return in.size() == 2 && sum != nullptr && !sum->broadcasts();
 }
 
 at::Tensor NormOperator::run(const Inputs& in, const Pass& pass) const

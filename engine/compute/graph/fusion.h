@@ -59,8 +59,17 @@ public:
 /// The sum of all inputs that are present, from the first on.
 class AddOperator final : public Operator {
 public:
+    /// `broadcasts`: the inputs have different shapes, so that no norm can compute the sum.
+    explicit AddOperator(bool broadcasts = false) : m_broadcasts(broadcasts) {}
+    [[nodiscard]] bool broadcasts() const { return m_broadcasts; }
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+
+private:
+    bool m_broadcasts;
 };
+
+/// True if the step is a sum of two values of one shape.
+[[nodiscard]] bool addsTwo(const Operator& run, std::span<const std::size_t> in);
 
 /// A norm over the features, of one input or of the sum of two, where the second may be absent. Its second output is
 /// that sum. Returns the input's type, unless fuse() finds that all readers cast it.

@@ -118,9 +118,7 @@ private:
     [[nodiscard]] const ProgramStep* sumOfTwo(std::size_t slot) const
     {
         const auto step = std::ranges::find(m_program.m_steps, slot, &ProgramStep::out);
-        const bool sums = step != m_program.m_steps.end() && step->in.size() == 2 &&
-                          dynamic_cast<const AddOperator*>(step->run.get()) != nullptr;
-        return sums ? &*step : nullptr;
+        return step != m_program.m_steps.end() && addsTwo(*step->run, step->in) ? &*step : nullptr;
     }
 
     /// Finds the terms of the residual: input and branch, or input + a and f of a block with halves.
@@ -202,6 +200,7 @@ private:
                                   .params = resolved.params,
                                   .inputs = resolved.in,
                                   .slots = slots,
+                                  .place = projects::placeOf(m_setting.ref, node),
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_setting.residualWriters.contains(node.id),
                                   .follows = projects::activationAfter(m_graph, graph, node.id),
@@ -392,9 +391,12 @@ std::vector<at::Tensor> GraphProgram::runOn(std::vector<at::Tensor> inputs, cons
         }
     }
     if (activations == projects::Activations::Recompute) {
-        return runRecomputed([this, kept = pass.withoutLayers(), layer, results](
-                                 std::span<const at::Tensor> again) { return runSteps(again, kept, layer, results); },
-                             entering, m_parameters, pass);
+        return runRecomputed(
+            [this, kept = pass.withoutLayers(), layer, results](std::span<const at::Tensor> again, RunOf of) mutable {
+                kept.holdsBuffers |= of == RunOf::Backward;
+                return runSteps(again, kept, layer, results);
+            },
+            entering, m_parameters, pass);
     }
     return runSteps(entering, pass, layer, results);
 }

@@ -22,6 +22,7 @@ struct NodeContext {
     const projects::ParamMap& params;        ///< complete and evaluated
     std::span<const projects::Shape> inputs; ///< in port order
     std::span<const std::size_t> slots;      ///< of the inputs; equal for ports that read the same value
+    std::string place;                       ///< in the document, for errors of a pass
     std::string graphPrefix;                 ///< of parameter names: "layers.3."
     bool writesResidual = false;             ///< true if its output reaches that of its block through additions only
     std::string follows;                     ///< as ParameterStart::follows

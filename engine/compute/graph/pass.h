@@ -133,13 +133,17 @@ struct Pass {
     /// which Σ_{u≤v} p_u ≥ q (projects::LossKind::ExpectedExit). 0: that of the last visit.
     double exitAt = 0;
 
+    /// True if the pass leaves the buffers of nodes as they are, because another one of the same batch changes them.
+    bool holdsBuffers = false;
+
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode, step, {}, random, draws, inputs, rows, magnitudes, nullptr, nullptr, lossGradient, weightInputs};
+        return {mode,       step,    {},      random,       draws,        inputs, rows,
+                magnitudes, nullptr, nullptr, lossGradient, weightInputs, 0,      holdsBuffers};
     }
 };
 

@@ -110,7 +110,7 @@ public:
         {
             const at::AutoGradMode record(true);
             const RandomStateOf as(given->device(), m_state);
-            outputs = m_run(m_inputs);
+            outputs = m_run(m_inputs, RunOf::Backward);
         }
         variable_list roots;
         variable_list rootGrads;
@@ -153,13 +153,13 @@ variable_list runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::
     variable_list all(inputs.begin(), inputs.end());
     all.insert(all.end(), parameters.begin(), parameters.end());
     if (!at::GradMode::is_enabled() || !torch::autograd::any_variable_requires_grad(all)) {
-        return run(inputs);
+        return run(inputs, RunOf::Forward);
     }
     const at::Tensor state = pass.training() ? randomState(inputs.front().device()) : at::Tensor();
     variable_list outputs;
     {
         const at::NoGradGuard noGrad;
-        outputs = run(inputs);
+        outputs = run(inputs, RunOf::Forward);
     }
     variable_list taken(inputs.begin(), inputs.end()); // tensors that have a history already, or will get one
     for (at::Tensor& output : outputs) {

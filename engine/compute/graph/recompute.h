@@ -11,8 +11,12 @@
 
 namespace residua::engine {
 
+enum class RunOf {
+    Forward,
+    Backward, ///< a repetition, which must not change buffers again
+};
 /// A function of tensors that can be repeated: equal inputs and random numbers give equal bits.
-using Rerun = std::function<std::vector<at::Tensor>(std::span<const at::Tensor>)>;
+using Rerun = std::function<std::vector<at::Tensor>(std::span<const at::Tensor>, RunOf)>;
 
 /// Returns run(inputs) and keeps only the inputs. The backward runs it again; in training it does so from the random
 /// state of the first run, and then restores the current state. `parameters` are all other tensors that `run` has

@@ -116,7 +116,7 @@ void InitPlan::enter(std::string scope, StackStart stack)
 
 at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Role role)
 {
-    const bool decays = role != Role::Gain && role != Role::Bias && role != Role::Features;
+    const bool decays = role != Role::Gain && role != Role::Bias && role != Role::Features && role != Role::Drawn;
     return add(name, shape, {.role = role, .values = {}, .follows = {}}, decays ? Decay::Yes : Decay::No);
 }
 
@@ -127,7 +127,11 @@ at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, Par
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay, {}, {}, start.role == Role::ResidualMatrix, classOf(start.role)});
+    m_parameters.push_back({.name = name,
+                            .tensor = tensor,
+                            .decay = decay,
+                            .writesResidual = start.role == Role::ResidualMatrix,
+                            .is = classOf(start.role)});
     m_starts.push_back(std::move(start));
     return tensor;
 }
@@ -170,6 +174,13 @@ at::Tensor InitPlan::addConstant(const std::string& name, at::IntArrayRef shape,
 at::Tensor InitPlan::addValues(const std::string& name, const at::Tensor& values, Decay decay)
 {
     return add(name, values.sizes(), {.role = Role::Given, .values = values, .follows = {}}, decay);
+}
+
+at::Tensor InitPlan::addBuffer(const std::string& name, at::IntArrayRef shape, double value)
+{
+    at::Tensor buffer = addConstant(name, shape, value, Decay::No);
+    m_parameters.back().isBuffer = true;
+    return buffer.requires_grad_(false);
 }
 
 void InitPlan::hold(const std::string& name, const at::Tensor& elements)
@@ -310,6 +321,8 @@ at::Tensor InitPlan::valuesOf(const std::string& name, at::IntArrayRef shape, co
         return at::zeros({}, at::kDouble);
     case Role::Given:
         return start.values;
+    case Role::Drawn:
+        return drawNormal(shape, random) * start.deviation;
     case Role::Features:
         return orthogonalFeatures(shape, random);
     case Role::Table:

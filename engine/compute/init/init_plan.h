@@ -29,6 +29,7 @@ enum class Role {
     Gain,  ///< ones; does not decay
     Bias,  ///< zeros; does not decay
     Features, ///< [.., r, e] of an attention's kernel: rows of N(0, I), each block of e orthogonal; does not decay
+    Drawn,    ///< normal, with the start's deviation; does not decay
     Given,    ///< by values that do not depend on the seed
 };
 
@@ -42,8 +43,8 @@ struct StackStart {
 struct ParameterStart {
     Role role = Role::Matrix;
     double factor = 1; ///< multiplies the start that the role defines
-    /// The standard deviation of a matrix that starts by the normal law, whatever the document's law; 0: by the
-    /// document's law.
+    /// The standard deviation of Role::Drawn, and of a matrix that starts by the normal law, whatever the document's
+    /// law; 0 for a matrix: by the document's law.
     double deviation = 0;
     /// For Role::Given: values in double on the host, with the parameter's shape or one number for all elements.
     at::Tensor values;
@@ -99,6 +100,8 @@ public:
     /// Declares a parameter that starts from `value` everywhere, or from `values` (any type and device).
     at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
     at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
+    /// Declares a buffer (NamedParameter::isBuffer) that starts from `value` everywhere.
+    at::Tensor addBuffer(const std::string& name, at::IntArrayRef shape, double value);
 
     /// Excludes elements of the parameter `name` from training (NamedParameter::held).
     void hold(const std::string& name, const at::Tensor& elements);

@@ -92,13 +92,16 @@ public:
             }
             m_towers.push_back({index, *std::move(tower)});
         }
+        markFrozen();
         setTrained(m_groups.front());
         if (const Status named = checkNames(project); !named) {
             return named;
         }
         if (m_compute.rounded) {
             for (const NamedParameter& parameter : m_plan.all()) {
-                m_compute.rounded->add(parameter.tensor);
+                if (!parameter.isBuffer) {
+                    m_compute.rounded->add(parameter.tensor);
+                }
             }
         }
         return Done{};
@@ -116,7 +119,7 @@ public:
                                                 const Pass& pass) override
     {
         Pass whole = passFor(batch, pass);
-        runBefore(batch.input, whole);
+        runBeforeHead(batch.input, whole);
         return objectiveOf(*m_first, m_first->outputs({stackOutput, {}}, whole), batch, whole, kLossName);
     }
 
@@ -124,7 +127,7 @@ public:
                                       const Pass& pass) override
     {
         Pass whole = passFor(batch, pass);
-        runBefore(batch.input, whole);
+        runBeforeHead(batch.input, whole);
         return m_first->outputs({stackOutput, {}}, whole).front();
     }
 
@@ -145,6 +148,7 @@ public:
             setTrained(losses);
         }
         Pass whole = passFor(batch, pass);
+        whole.holdsBuffers |= group > 0; // the first group's pass changes them
         GroupLoss result;
         const auto add = [&result](const at::Tensor& term) {
             result.trained = result.trained.defined() ? result.trained + term : term;
@@ -258,8 +262,8 @@ private:
         for (const ObjectiveQuantity& quantity : m_first->objective().further) {
             taken.insert(quantity.name);
         }
-        for (const std::string& port : m_first->outputPorts()) {
-            taken.insert(accuracyOf(port));
+        for (const std::size_t label : m_first->labels()) {
+            taken.insert(accuracyOf(m_first->outputPorts()[label]));
         }
         for (const Tower& tower : m_towers) {
             taken.insert(ownLossOf(tower));
@@ -287,13 +291,25 @@ private:
         return tower.index == 0 ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
     }
 
+    /// Notes the parameters that no group of losses trains.
+    void markFrozen()
+    {
+        for (const Tower& tower : m_towers) {
+            const bool isTrained = std::ranges::any_of(
+                m_groups, [&](const LossGroup& group) { return group.trains.contains(tower.index); });
+            for (std::size_t i = tower.compiled->parameters().first; i < tower.compiled->parameters().second; ++i) {
+                m_plan.all()[i].isFrozen = !isTrained;
+            }
+        }
+    }
+
     /// Makes the parameters of the group's towers require gradients, and no others.
     void setTrained(const LossGroup& group)
     {
         for (const Tower& tower : m_towers) {
             const bool isTrained = group.trains.contains(tower.index);
             for (std::size_t i = tower.compiled->parameters().first; i < tower.compiled->parameters().second; ++i) {
-                m_plan.all()[i].tensor.requires_grad_(isTrained);
+                m_plan.all()[i].tensor.requires_grad_(isTrained && !m_plan.all()[i].isBuffer);
             }
         }
     }
@@ -303,7 +319,9 @@ private:
     [[nodiscard]] Pass passOf(const Tower& tower, const Pass& whole) const
     {
         if (tower.index == 0) {
-            return whole;
+            Pass first = whole;
+            first.holdsBuffers |= tower.compiled->network().frozen;
+            return first;
         }
         Pass own = whole.withoutLayers();
         own.magnitudes = nullptr;
@@ -325,7 +343,7 @@ private:
     }
 
     /// Returns the tower's states, which become an input of the pass.
-    [[nodiscard]] Residual statesOf(CompiledTower& tower, const at::Tensor& input, Pass& whole, const Pass& own)
+    [[nodiscard]] Residual statesOf(CompiledTower& tower, const at::Tensor& input, Pass& whole, Pass& own)
     {
         const std::string& reads = tower.network().input;
         std::vector<at::Tensor> exits;
@@ -338,8 +356,19 @@ private:
         if (hasValues()) {
             states = {states.sum(), {}};
             whole.inputs.insert_or_assign(projects::statesOf(tower.network()), states.sum());
+            for (const std::string& value : tower.stemValues()) {
+                whole.inputs.insert_or_assign(value, own.inputs.at(value));
+            }
         }
         return states;
+    }
+
+    /// Adds the values at the ports of the tower's head to the inputs of the pass.
+    static void addOutputs(const CompiledTower& tower, const std::vector<at::Tensor>& outputs, Pass& whole)
+    {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            whole.inputs.insert_or_assign(projects::valueOf(tower.network(), tower.outputPorts()[i]), outputs[i]);
+        }
     }
 
     /// Runs every tower; the values become inputs of the pass. `use` may overwrite the outputs.
@@ -347,14 +376,14 @@ private:
     void runAll(const at::Tensor& input, Pass& whole, const Use& use)
     {
         for (const Tower& tower : m_towers) {
-            const Pass own = passOf(tower, whole);
-            std::vector<at::Tensor> outputs =
-                tower.compiled->outputs(statesOf(*tower.compiled, input, whole, own), own);
+            Pass own = passOf(tower, whole);
+            const Residual states = statesOf(*tower.compiled, input, whole, own);
+            std::vector<at::Tensor> outputs = tower.compiled->outputs(states, own);
             if (exitsEarly(*tower.compiled, own)) {
                 outputs.front() = outputAtExit(*tower.compiled, outputs.front(), whole);
             }
             if (hasValues()) {
-                whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()), outputs.front());
+                addOutputs(*tower.compiled, outputs, whole);
             }
             use(tower, std::move(outputs), own);
         }
@@ -367,21 +396,33 @@ private:
             if (tower.index == 0) {
                 return;
             }
-            const Pass own = passOf(tower, whole);
+            Pass own = passOf(tower, whole);
             const Residual states = statesOf(*tower.compiled, input, whole, own);
-            whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()),
-                                          tower.compiled->outputs(states, own).front());
+            addOutputs(*tower.compiled, tower.compiled->outputs(states, own), whole);
         }
+    }
+
+    /// Adds what the head of the first tower reads besides the states to the inputs of the pass.
+    void runBeforeHead(const at::Tensor& input, Pass& whole)
+    {
+        runBefore(input, whole);
+        if (!m_first->stemValues().empty()) {
+            (void)m_first->stem(inputOfFirst(input, whole), whole);
+        }
+    }
+
+    [[nodiscard]] at::Tensor inputOfFirst(const at::Tensor& input, const Pass& whole) const
+    {
+        const std::string& reads = m_first->network().input;
+        return reads.empty() ? input : whole.inputs.at(reads);
     }
 
     [[nodiscard]] Residual statesOfFirst(const at::Tensor& input, Pass& whole)
     {
         runBefore(input, whole);
-        const std::string& reads = m_first->network().input;
         std::vector<at::Tensor> exits;
         const bool hasExits = exitsEarly(*m_first, whole);
-        Residual states =
-            m_first->states(reads.empty() ? input : whole.inputs.at(reads), whole, hasExits ? &exits : nullptr);
+        Residual states = m_first->states(inputOfFirst(input, whole), whole, hasExits ? &exits : nullptr);
         if (hasExits) {
             whole.inputs.merge(exitValues(*m_first, exits, whole));
         }
@@ -465,7 +506,7 @@ private:
         if (objective.confusion != nullptr) {
             quantities.confusion = objective.confusion(output, batch.target);
         }
-        for (std::size_t i = 1; i < outputs.size(); ++i) {
+        for (const std::size_t i : m_first->labels()) {
             const std::string& port = m_first->outputPorts()[i];
             const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
             quantities.means.push_back(
@@ -488,7 +529,7 @@ private:
         terms.push_back({name,
                          tower.objective().loss(std::move(outputs.front()), batch.target, tower.smoothing(), pass),
                          countOf(tower.objective(), batch, pass)});
-        for (std::size_t i = 1; i < outputs.size(); ++i) {
+        for (const std::size_t i : tower.labels()) {
             terms.push_back({name, objectiveEntryOf(projects::Objective::Classification)
                                        .loss(std::move(outputs[i]), pass.inputs.at(tower.outputPorts()[i]), 0, pass)});
         }

@@ -180,6 +180,11 @@ private:
             return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + expected.text()};
         }
         m_tower->m_stem = std::move(*stem);
+        for (const std::string& port : m_tower->m_stem->outputPorts()) {
+            if (port != projects::kOutputPort) {
+                m_tower->m_stemValues.push_back(projects::valueOf(m_project.network, port));
+            }
+        }
         return Done{};
     }
 
@@ -251,18 +256,18 @@ private:
             return head.error();
         }
         const projects::ExampleSchema examples = projects::examplesOf(m_project.data);
-        std::vector<std::string> ports{projects::kOutputPort};
         if (m_project.network.ownLoss != projects::OwnLoss::None) {
             if (const Shape expected = examples.output(); head->outputShape() != expected) {
                 return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
             }
             for (const auto& [port, shape] : examples.furtherOutputs()) {
-                ports.push_back(port);
+                const auto found = std::ranges::find(head->outputPorts(), port);
+                if (found == head->outputPorts().end()) {
+                    return Error{"head", "has the outputs " + joinedText(head->outputPorts()) +
+                                             ", expected one at the port " + port};
+                }
+                m_tower->m_labels.push_back(static_cast<std::size_t>(found - head->outputPorts().begin()));
             }
-        }
-        if (head->outputPorts() != ports) {
-            return Error{"head",
-                         "has the outputs " + joinedText(head->outputPorts()) + ", expected " + joinedText(ports)};
         }
         if (const projects::Node* const norm = projects::headNormOf(m_project.network)) {
             const Result<projects::ParamMap> params = projects::evaluateParams(*norm, m_sizes);
@@ -325,10 +330,20 @@ void CompiledTower::alter(Pass& pass) const
     }
 }
 
-Residual CompiledTower::states(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits)
+at::Tensor CompiledTower::stem(const at::Tensor& input, Pass& pass)
 {
     const at::Tensor entering[] = {m_takesTokens ? input : input.to(m_parameterType)};
-    return m_wiring->run(m_stem->run(entering, pass), pass, exits);
+    std::vector<at::Tensor> outputs = m_stem->runAll(entering, pass);
+    for (std::size_t i = 0; i < m_stemValues.size(); ++i) {
+        pass.inputs.insert_or_assign(m_stemValues[i], outputs[i + 1]);
+    }
+    return std::move(outputs.front());
+}
+
+Residual CompiledTower::states(const at::Tensor& input, Pass& pass, std::vector<at::Tensor>* exits)
+{
+    const at::Tensor entering = stem(input, pass);
+    return m_wiring->run(entering, pass, exits);
 }
 
 at::Tensor CompiledTower::logExitShares(const std::vector<at::Tensor>& exits) const

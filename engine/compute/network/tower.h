@@ -38,6 +38,10 @@ public:
     [[nodiscard]] const ObjectiveEntry& objective() const { return *m_objective; }
     [[nodiscard]] double smoothing() const { return m_smoothing; }
     [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_head->outputPorts(); }
+    /// Returns the indices in outputPorts() of the ports of further labels. The other ones are values.
+    [[nodiscard]] const std::vector<std::size_t>& labels() const { return m_labels; }
+    /// Returns the names of the values at the stem's further output ports, "encoder.time".
+    [[nodiscard]] const std::vector<std::string>& stemValues() const { return m_stemValues; }
     /// Returns the indices in InitPlan::all() of its parameters: [first, end).
     [[nodiscard]] std::pair<std::size_t, std::size_t> parameters() const { return m_parameters; }
     /// True if an operator leaves out elements in training, or a loop starts as noise.
@@ -49,15 +53,17 @@ public:
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) const { return m_dropping->draw(pass); }
     /// Changes the pass as its alteration says.
     void alter(Pass& pass) const;
-    /// Returns the output of the stack: [batch, time, d] or [batch, d]. The pass must define the use of the layers.
-    /// Unless `exits` is null, it gets the residual at each of exits().
-    [[nodiscard]] Residual states(const at::Tensor& input, const Pass& pass, std::vector<at::Tensor>* exits = nullptr);
+    /// Returns the output of the stem, and adds its values to the inputs of the pass.
+    [[nodiscard]] at::Tensor stem(const at::Tensor& input, Pass& pass);
+    /// Returns the output of the stack: [batch, time, d] or [batch, d]. The pass must define the use of the layers;
+    /// gets the values of the stem. Unless `exits` is null, it gets the residual at each of exits().
+    [[nodiscard]] Residual states(const at::Tensor& input, Pass& pass, std::vector<at::Tensor>* exits = nullptr);
     /// Returns the exits that losses or the exit gate read.
     [[nodiscard]] const std::vector<projects::UsedExit>& exits() const { return m_exits; }
     /// Returns the logarithms of the probabilities that each visit of the loop with an exit gate is the last one
     /// [..., visits], in at least single precision, from the residual at exits(). Undefined without such a loop.
     [[nodiscard]] at::Tensor logExitShares(const std::vector<at::Tensor>& exits) const;
-    /// Returns the head's outputs in the order of its ports: the tower's output, and those for further labels.
+    /// Returns the head's outputs in the order of its ports, the tower's output first.
     [[nodiscard]] std::vector<at::Tensor> outputs(const Residual& states, const Pass& pass);
     /// Returns the regularisers of a pass, which must define the use of the layers.
     [[nodiscard]] std::vector<at::Tensor> regularisers(const Pass& pass) const;
@@ -78,6 +84,8 @@ private:
     double m_smoothing; ///< of labels, in training and evaluation alike
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
+    std::vector<std::string> m_stemValues;
+    std::vector<std::size_t> m_labels;
     std::optional<LayerDropping> m_dropping;
     std::unique_ptr<LayerWiring> m_wiring;
     std::vector<projects::UsedExit> m_exits;

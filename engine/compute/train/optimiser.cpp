@@ -38,6 +38,10 @@ Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParame
                                                  .decays = parameter.decay == Decay::Yes,
                                                  .matrix = parameter.matrix};
         rules.push_back(projects::ruleOf(plan.optimiser, plan.groups, trained));
+        if (parameter.isBuffer || parameter.isFrozen) {
+            m_states.emplace_back();
+            continue;
+        }
         const bool isOwn = !m_shares || m_shares->isOwn(m_states.size());
         m_states.emplace_back(rules.back(), trained,
                               parameter.tensor.options().requires_grad(false).device(isOwn ? parameter.tensor.device()
@@ -46,7 +50,7 @@ Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParame
     // The order decides the last bits of the norm, so it is the one of every earlier version.
     for (const Decay decay : {Decay::No, Decay::Yes}) {
         for (std::size_t i = 0; i < parameters.size(); ++i) {
-            if (parameters[i].decay != decay) {
+            if (parameters[i].decay != decay || parameters[i].isBuffer || parameters[i].isFrozen) {
                 continue;
             }
             auto group = std::ranges::find(m_groups, rules[i], &Group::rule);

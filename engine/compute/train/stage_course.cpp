@@ -332,7 +332,7 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
         const bool absent = name.layer > 0
                                 ? !visits.empty() && visits.front() <= exists && !anyRuns(visits, pass.layers)
                                 : name.part == projects::NetworkPart::Topology && exists == m_depth;
-        if (!absent || parameter.tensor.grad().defined()) {
+        if (!absent || parameter.isBuffer || parameter.isFrozen || parameter.tensor.grad().defined()) {
             continue;
         }
         if (!m_zeros.defined() || m_zeros.numel() < parameter.tensor.numel()) {

@@ -24,6 +24,8 @@ std::variant<StateTensors<Algorithms>...> stateTensorsOf(const std::variant<Algo
 /// The optimiser's states of one parameter, which statesOf() declares.
 class ParameterStates {
 public:
+    /// Creates none, for a tensor that no step updates.
+    ParameterStates() = default;
     /// Creates states of zeros.
     ParameterStates(const projects::UpdateRule& rule, const projects::TrainedParameter& parameter,
                     const at::TensorOptions& options);

@@ -114,11 +114,14 @@ Status PyTorchWriter::gather()
     for (const NamedParameter& parameter : network.parameters()) {
         const auto name = m_code.names.find(parameter.name);
         if (name == m_code.names.end()) {
-            m_source.run.leftOut += parameter.tensor.numel();
+            m_source.run.leftOut += parameter.isBuffer ? 0 : parameter.tensor.numel();
+            continue;
+        }
+        m_weights.add(name->second, parameter.tensor.detach());
+        if (parameter.isBuffer) {
             continue;
         }
         m_source.run.parameters += parameter.tensor.numel();
-        m_weights.add(name->second, parameter.tensor.detach());
         const at::Tensor gradient = parameter.tensor.grad();
         m_recorded.add("gradient_norm." + name->second,
                        gradient.defined() ? gradient.norm().reshape({1})

@@ -150,6 +150,19 @@ void TestShapes::language_data()
     row("x input; f expression formula=1+2; y output; f > y", "[block test · node f] formula 1+2 reads no input");
     row("x input; f expression formula=a+; y output; f > y",
         "[block test · node f] formula column 3: expected a number, a name or '(', got the end");
+    row("x input; g parameter; m multiply; y output; g > m.in1; x > m.in2; m > y", "[batch, time, 128]");
+    row("x input; g parameter features=d; s add; y output; x > s.in1; g > s.in2; s > y", "[batch, time, 128]");
+    row("x input; g parameter features=d; f expression formula=mean(x)*g; y output; x > f.x; g > f.g; f > y",
+        "[batch, time, 128]");
+    row("x input; g parameter; h parameter features=3; m multiply; y output; g > m.in1; h > m.in2; m > y", "[3]");
+    row("x input; g parameter features=3 rows=2; y output; g > y", "[2, 3]");
+    row("x input; g parameter features=64; m multiply; y output; x > m.in1; g > m.in2; m > y",
+        "[block test · wire g.out > m.in2] shape [64] does not match the last dimensions of [batch, time, 128]");
+    row("x input; g parameter rows=2; m multiply; y output; x > m.in1; g > m.in2; m > y",
+        "[block test · wire g.out > m.in2] shape [2, 1] does not match the last dimensions of [batch, time, 128]");
+    row("x input; g parameter; a activation; y output; g > a; a > y",
+        "[block test · wire g.out > a.in] got [1], expected at least 2 dimensions");
+    row("x input; n batch_norm; y output; x > n; n > y", "[batch, time, 128]");
     row("x input; p mean_pool; y output; x > p; p > y", "[batch, 128]");
     row("x input; p first_token; y output; x > p; p > y", "[batch, 128]");
     row("x input; c class_token; y output; x > c; c > y", "[block test · wire x.out > c.in] got [batch, time, 128], "
@@ -285,6 +298,7 @@ void TestShapes::images()
     QCOMPARE(infer("patchify", {{"patch", std::int64_t{5}}}, image),
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
     QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");
+    QCOMPARE(infer("batch_norm", {}, image), "[in] got [batch, 3, 32, 32], expected 2 to 3 dimensions");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 7, 5, 8}}), "[batch, 8]");
     QCOMPARE(infer("features_last", {}, image), "[batch, 32, 32, 3]");

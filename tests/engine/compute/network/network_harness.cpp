@@ -55,11 +55,7 @@ at::Tensor parameter(CompiledNetwork& network, const std::string& name)
 
 std::int64_t parameterCount(CompiledNetwork& network)
 {
-    std::int64_t count = 0;
-    for (const engine::NamedParameter& parameter : network.parameters()) {
-        count += parameter.tensor.numel();
-    }
-    return count;
+    return countOf(network.parameters());
 }
 
 at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
@@ -124,7 +120,8 @@ void shake(CompiledNetwork& network, double scale, std::uint64_t seed)
 {
     const at::NoGradGuard noGrad;
     for (engine::NamedParameter& parameter : network.parameters()) {
-        parameter.tensor.add_(randomTensor(parameter.tensor.sizes(), seed++).to(parameter.tensor.scalar_type()), scale);
+        const at::Tensor noise = randomTensor(parameter.tensor.sizes(), seed++).to(parameter.tensor.scalar_type());
+        parameter.tensor.add_(parameter.isBuffer ? noise.abs() : noise, scale); // a variance stays positive
     }
 }
 
@@ -307,6 +304,9 @@ GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch,
     const at::NoGradGuard noGrad;
     GradientCheck check;
     for (engine::NamedParameter& parameter : network.parameters()) {
+        if (parameter.isBuffer) {
+            continue;
+        }
         double* const values = parameter.tensor.mutable_data_ptr<double>();
         const at::Tensor gradient =
             parameter.tensor.grad().defined() ? parameter.tensor.grad().contiguous() : at::Tensor();

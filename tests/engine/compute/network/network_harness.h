@@ -38,7 +38,7 @@ inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 /// The same times `scale`, as a leaf that takes a gradient.
 [[nodiscard]] at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed, double scale = 1);
 
-/// Moves every parameter off the symmetric or zero place where it starts, by seeded noise.
+/// Moves every parameter off the symmetric or zero place where it starts, by seeded noise, and buffers upwards.
 void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 
 /// A small language model in double precision: vocabulary 11, width 8, 2 heads, `depth` layers of a block preset under

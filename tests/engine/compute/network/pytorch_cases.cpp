@@ -287,6 +287,26 @@ void PyTorchCases::addSequenceKinds()
                                .wire("segment", "output")
                                .build();
     add("kinds-sequence", std::move(project));
+    Project shared = tinyLanguage("transformer", "plain", 2);
+    shared.network.blocks[0].graph =
+        graphFrom("x input; n batch_norm momentum=0.2; l linear; class parameter features=d start=normal; "
+                  "k parameter value=0.5; m multiply; s add; y output; x > n; n > l; l > m.in1; class > m.in2; "
+                  "m > s.in1; k > s.in2; s > y");
+    add("kinds-shared", shared);
+    shared.network.stem = graphFrom("x input; e token_embedding; s scale value=0.5; y output; h output port=hint; "
+                                    "x > e; e > y; e > s; s > h");
+    shared.network.head = graphFrom("x input; v input port=network.hint; s add; l linear out=vocab; y output; "
+                                    "x > s.in1; v > s.in2; s > l; l > y");
+    shared.network.blocks[0].graph = graphFrom("x input; n batch_norm momentum=0.2; l linear; class parameter "
+                                               "features=d start=normal; k parameter value=0.5; m multiply; s add; "
+                                               "v input port=network.hint; y output; x > n; n > l; l > m.in1; class > "
+                                               "m.in2; m > s.in1; k > s.in2; v > s.in3; s > y");
+    add("kinds-values", shared);
+    shared.stack().topology.wiring = topologyNamed("dca", 2).wiring;
+    shared.network.blocks[0].graph = graphFrom("q input port=q; k input port=k; v input port=v; h input "
+                                               "port=network.hint; s add; y output; q > s.in1; k > s.in2; v > s.in3; "
+                                               "h > s.in4; s > y");
+    add("kinds-values-qkv", std::move(shared));
 }
 
 void PyTorchCases::addImageKinds()

@@ -95,6 +95,9 @@ private Q_SLOTS:
             {"multiply", "x input; a linear; s multiply; y output; x > a; x > s.in1; a > s.in2; s > y"},
             {"concat", "x input; s concat; a linear; y output; x > s.in1; x > s.in2; s > a; a > y"},
             {"expression", "x input; a linear; e expression; y output; x > a; x > e.x; a > e.y; e > y"},
+            {"parameter", "x input; a linear; g parameter features=d start=normal; e expression "
+                          "formula=a*g; s add; k parameter; y output; x > a; a > e.a; g > e.g; e > s.in1; k > s.in2; "
+                          "s > y"},
             {"swiglu", "x input; a linear; s swiglu; y output; x > a; a > s.gate; x > s.up; s > y"},
             {"image", image},
             {"conv2d", image},

@@ -345,6 +345,10 @@ private Q_SLOTS:
         QTest::newRow("patches") << "vectors"
                                  << "x input; i image height=8 width=8; p patchify patch=2; q patchify patch=2; s add; "
                                     "m mean_pool; y output; x > i; i > p; i > q; p > s.in1; q > s.in2; s > m; m > y";
+        QTest::newRow("batch norm")
+            << "vectors"
+            << "x input; a linear; n batch_norm; f activation; g parameter features=d; m multiply; b linear; y output; "
+               "x > a; a > n; n > f; f > m.in1; g > m.in2; m > b; b > y";
         QTest::newRow("class token")
             << "vectors"
             << "x input; i image height=8 width=8; p patchify patch=2; c class_token; e position_embedding length=17; "

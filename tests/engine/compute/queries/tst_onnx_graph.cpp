@@ -91,6 +91,19 @@ private slots:
         QTest::newRow("language model") << quickLanguage(2);
         QTest::newRow("linear network") << quickVectors(2);
         QTest::newRow("pictures with a class token") << quickPictures();
+        projects::Project normed = quickVectors(2);
+        normed.network.blocks.front().graph = projects::GraphBuilder()
+                                                  .node("input", "input")
+                                                  .then("linear", "linear")
+                                                  .then("norm", "batch_norm")
+                                                  .node("gain", "parameter", {{"features", std::string("d")}})
+                                                  .node("product", "multiply")
+                                                  .node("output", "output")
+                                                  .wire("norm", "product.in1")
+                                                  .wire("gain", "product.in2")
+                                                  .wire("product", "output")
+                                                  .build();
+        QTest::newRow("batch norm and a parameter") << normed;
         projects::Project looped = quickLanguage(2);
         looped.stack().segments.front().repeat = 1;
         looped.stack().loops = {{.first = 1, .last = 1, .visits = 6}};
