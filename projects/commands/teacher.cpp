@@ -2,6 +2,7 @@
 #include "projects/commands/teacher.h"
 
 #include "projects/check/validate.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/towers.h"
 
@@ -44,8 +45,7 @@ Result<Project> withTeacher(Project student, const Project& teacher, const Teach
     if (towerNamed(student, teaching.name) < towerCount(student)) {
         return Error{"teacher", "there is a tower " + teaching.name + " already; expected another name"};
     }
-    Tower tower{teacher.network};
-    tower.network.name = teaching.name;
+    Tower tower{renamed(teacher.network, teaching.name)};
     tower.network.frozen = true;
     tower.network.ownLoss = OwnLoss::None;
     Loss loss;

@@ -10,6 +10,7 @@
 #include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -55,6 +56,16 @@ struct Renaming {
         return true;
     }
 
+    void renamePorts(Graph& graph) const
+    {
+        for (Node& node : graph.nodes) {
+            std::string port = roleOf(node) == NodeRole::GraphInput ? graphPortOf(node) : std::string();
+            if (rename(port)) {
+                node.params[kPortParam] = port;
+            }
+        }
+    }
+
     /// Adds the edits of a graph that reads values at its ports.
     void addPorts(const GraphRef& ref, const Graph& graph, std::vector<Edit>& edits) const
     {
@@ -84,6 +95,18 @@ struct Renaming {
 
 } // namespace
 
+Network renamed(Network network, const std::string& name)
+{
+    const Renaming renaming{network, name};
+    Network made = network;
+    made.name = name;
+    renaming.renamePorts(made.head);
+    for (Block& block : made.blocks) {
+        renaming.renamePorts(block.graph);
+    }
+    return made;
+}
+
 Edit renameTower(const Project& view, const std::string& name)
 {
     const Renaming renaming{view.network, name};
@@ -109,7 +132,7 @@ TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss lo
 {
     const Project& project = document.project;
     Tower copy = furtherTower(towerAt(project, shown));
-    copy.network.name = freeTowerName(project, copy.network.name);
+    copy.network = renamed(copy.network, freeTowerName(project, copy.network.name));
     if (loss == CopiedLoss::None) {
         copy.network.ownLoss = OwnLoss::None;
     }
@@ -149,7 +172,7 @@ TowerChange joinStack(const Document& document, std::size_t shown)
     const Project& project = document.project;
     const Network& upper = towerAt(project, shown);
     Tower lower = furtherTower(upper);
-    lower.network.name = freeTowerName(project, "lower");
+    lower.network = renamed(lower.network, freeTowerName(project, "lower"));
     lower.network.ownLoss = OwnLoss::None;
     lower.network.tieHead = false;
     lower.network.head = GraphBuilder().node("input", "input").then("output", "output").build();
@@ -163,6 +186,11 @@ TowerChange joinStack(const Document& document, std::size_t shown)
     EditGroup above{"Read " + lower.network.name, {SetGraph{GraphRef::stem(), joint}}, shown};
     for (const Node& node : joint.nodes) { // those of the former stem have the same ids
         above.edits.emplace_back(MoveNode{GraphRef::stem(), node.id, std::nullopt});
+    }
+    const Renaming renaming{upper, lower.network.name}; // the values of the former stem are those of the lower tower
+    renaming.addPorts(GraphRef::head(), upper.head, above.edits);
+    for (const Block& block : upper.blocks) {
+        renaming.addPorts(GraphRef::block(block.name), block.graph, above.edits);
     }
     above.edits.emplace_back(SetField{"/network/input", {"\"" + outputOf(lower.network) + "\""}});
     if (upper.tieHead) { // the embedding is in the lower tower now
@@ -212,7 +240,8 @@ std::vector<std::string> readableValues(const Project& project)
 {
     std::vector<std::string> names;
     for (const auto& [name, shape] : conditionsOf(project)) {
-        if (towerOfValue(project, name) < towerCount(project)) {
+        const std::size_t tower = towerOfValue(project, name);
+        if (tower > 0 && tower < towerCount(project)) {
             names.push_back(name);
         }
     }

@@ -31,13 +31,15 @@ enum class CopiedLoss { None, Own };
 [[nodiscard]] TowerChange joinStack(const Document& document, std::size_t shown);
 /// Renames the first tower of a view, also where towers and losses read its values or name it.
 [[nodiscard]] Edit renameTower(const Project& view, const std::string& name);
+/// Returns a network with another name, whose graphs read its own values by that name.
+[[nodiscard]] Network renamed(Network network, const std::string& name);
 /// Adds a loss between the output of the shown tower and a value of the same shape, if there is one, else the examples'
 /// target.
 [[nodiscard]] Edit addLoss(const Project& project, std::size_t shown);
 /// Removes the loss at `index`. Returns an error if there is no such loss.
 [[nodiscard]] Result<Edit> removeLoss(const Project& project, std::size_t index);
 
-/// Returns what input and ports of the first tower may read by name: the values of the towers that can run before it.
+/// Returns what the input of the first tower may read by name: the values of the towers that can run before it.
 [[nodiscard]] std::vector<std::string> readableValues(const Project& project);
 
 } // namespace residua::projects
