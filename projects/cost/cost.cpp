@@ -51,11 +51,14 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     return scale;
 }
 
-/// Returns the number of elements of a parameter's gradient and of a rank's share of its optimiser states.
+/// Returns the number of elements of a parameter's gradient, of its running mean, and of a rank's share of its
+/// optimiser states.
 double optimiserElements(const TrainingPlan& plan, const TrainedParameter& parameter, double stateShare)
 {
     const double gradient = std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
-    return gradient + stateShare * stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
+    const double mean = plan.weightAverage > 0 ? gradient : 0;
+    return gradient + mean +
+           stateShare * stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
 }
 
 /// Returns the same for the parameters of the topology.

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace residua::engine {
@@ -178,6 +180,17 @@ void TensorFiles::rename(const std::function<std::string(const std::string&)>& n
         }
     }
     m_tensors = std::move(renamed);
+}
+
+void TensorFiles::replaceBy(TensorFiles other, std::string_view ending)
+{
+    const std::size_t first = m_files.size();
+    for (auto& [name, tensor] : m_tensors) {
+        if (const auto found = other.m_tensors.find(name + std::string(ending)); found != other.m_tensors.end()) {
+            tensor = {first + found->second.file, std::move(found->second.place)};
+        }
+    }
+    std::ranges::move(other.m_files, std::back_inserter(m_files));
 }
 
 } // namespace residua::engine

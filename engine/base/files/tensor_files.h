@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -43,6 +44,8 @@ public:
     /// Gives the tensors the names `nameOf` returns for theirs, which must differ; those with an empty one are left
     /// out.
     void rename(const std::function<std::string(const std::string&)>& nameOf);
+    /// Replaces each tensor NAME by the tensor NAME + `ending` of `other`, if that exists.
+    void replaceBy(TensorFiles other, std::string_view ending);
 
 private:
     /// Adds a file's tensors. If `wanted` is given, adds only these.

@@ -2,10 +2,12 @@
 #include "engine/compute/train/trainer.h"
 
 #include "engine/compute/depth/layer_magnitudes.h"
+#include "engine/compute/ranks/tensor_exchange.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/fit_inputs.h"
+#include "engine/compute/train/stopwatch.h"
 #include "engine/compute/train/tensor_io.h"
 #include "projects/base/text.h"
 #include "projects/schedule/kept_parts.h"
@@ -19,7 +21,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,25 +29,6 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kDrawsCursor = "draws";
-
-/// Adds its lifetime to a counter.
-class Stopwatch {
-public:
-    explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
-    ~Stopwatch() { m_seconds = total(); }
-    Stopwatch(const Stopwatch&) = delete;
-    Stopwatch& operator=(const Stopwatch&) = delete;
-
-    [[nodiscard]] double total() const
-    {
-        return m_seconds + std::chrono::duration<double>(Clock::now() - m_begin).count();
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    double& m_seconds;
-    Clock::time_point m_begin = Clock::now();
-};
 
 Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& name)
 {
@@ -61,23 +43,19 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
     return *value;
 }
 
-/// The number of examples for comparing the outputs before and after growth; a whole batch would be held twice.
-constexpr std::int64_t kMostCompared = 4;
-
-/// Returns the difference of outputs, relative to the largest, that rounding of sums can cause in equal functions.
-double roundingOf(projects::Precision precision)
+/// True if gradients are clipped by groups of losses, of which there are several.
+bool clipsByLoss(const TrainerParts& parts)
 {
-    switch (precision) {
-    case projects::Precision::Fp64:
-        return 1e-12;
-    case projects::Precision::Fp32:
-        return 1e-5;
-    case projects::Precision::Bf16:
-        return 2e-2;
-    case projects::Precision::Fp8:
-        return 1e-1;
-    }
-    return 0;
+    const projects::TrainingPlan& plan = parts.project.training;
+    return plan.clipScope == projects::ClipScope::Losses && plan.clipNorm > 0 && parts.network->lossGroups() > 1;
+}
+
+/// Returns the plan that the optimiser follows.
+projects::TrainingPlan planOfOptimiser(const TrainerParts& parts)
+{
+    projects::TrainingPlan plan = parts.project.training;
+    plan.clipNorm = clipsByLoss(parts) ? 0 : plan.clipNorm;
+    return plan;
 }
 
 /// Returns the division of the optimiser's states among the ranks; null if each keeps all.
@@ -96,22 +74,6 @@ std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* rank
 at::Tensor onDevice(const at::Tensor& values, c10::Device device)
 {
     return device.is_cpu() ? values : values.pin_memory().to(device, /*non_blocking=*/true);
-}
-
-/// Describes whether the network's outputs on one batch are the same before and after it has grown. `meant` says
-/// whether they should be.
-std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
-{
-    const double apart = (after.to(at::kDouble) - before.to(at::kDouble)).abs().max().item<double>();
-    const double largest = before.to(at::kDouble).abs().max().item<double>();
-    if (apart == 0) {
-        return "the function is kept";
-    }
-    if (apart <= roundingOf(precision) * largest) {
-        return "the function is kept up to rounding";
-    }
-    return std::string("the function is not kept") + (meant ? ", although what is new counts nothing at first" : "") +
-           ": outputs differ by up to " + numberText(apart, 3) + ", the largest was " + numberText(largest, 3);
 }
 
 } // namespace
@@ -149,8 +111,9 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     : m_parts(std::move(parts)),
       m_ranks(ranks),
       m_schema(m_parts.dataset->schema()),
-      m_optimiser(m_parts.project.training, m_parts.network->parameters(), sharesOf(m_parts, ranks),
+      m_optimiser(planOfOptimiser(m_parts), m_parts.network->parameters(), sharesOf(m_parts, ranks),
                   m_parts.network->initPlan().compute().rounded),
+      m_average(m_parts.project.training, m_parts.network->parameters()),
       m_exchange(ranks == nullptr
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
@@ -163,6 +126,9 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     const bool leavesOut = objective.targetOf == projects::TargetOf::Hidden || objective.denoises;
     m_readsAhead = drawsByExample() && (leavesOut || m_schema.hasLayout());
     m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
+    if (clipsByLoss(m_parts)) {
+        m_clipping.emplace(plan.clipNorm, m_parts.network->parameters(), m_parts.network->lossGroups());
+    }
     m_lossGradient.value = 1 / static_cast<double>(plan.accumulate);
     m_lossGradient.tensor =
         at::full({}, m_lossGradient.value, at::TensorOptions(m_parts.device).dtype(parameterType(plan.precision)));
@@ -190,6 +156,9 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     }
     m_graphs.clear();
     if (Status loaded = m_optimiser.load(checkpoint.optimiser); !loaded) {
+        return loaded;
+    }
+    if (Status loaded = m_average.load(checkpoint.optimiser, checkpoint.state.step); !loaded) {
         return loaded;
     }
     m_draws = *draws;
@@ -221,7 +190,8 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     if (m_optimiser.isDivided()) {
         (void)m_ranks->share(kRankStates);
     }
-    const HostTensors optimiser = m_optimiser.state();
+    HostTensors optimiser = m_optimiser.state();
+    m_average.addTo(optimiser);
     if (m_ranks != nullptr) {
         m_ranks->finish(); // throws if the last step did not end on all ranks
     }
@@ -313,17 +283,7 @@ Status Trainer::accumulateGradients(const Pass& pass)
         return parts > 1 ? loss.detach().div(static_cast<double>(parts)) : loss.detach();
     };
     const StepGraphs::Gradients gradients = [this, training, share](const DeviceBatch& batch) {
-        at::Tensor judged;
-        for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
-            const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training);
-            if (loss.judged.defined()) {
-                judged = share(loss.judged);
-            }
-            if (loss.trained.requires_grad()) {
-                loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
-            }
-        }
-        return judged;
+        return addGradients(batch, training, share);
     };
     StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr && m_parts.network->isRecordable()
                                          ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
@@ -358,8 +318,49 @@ Status Trainer::accumulateGradients(const Pass& pass)
     }
     if (m_exchange) {
         m_ring.addLoss(m_exchange->finish());
+        exchangeBuffers();
+    }
+    if (m_clipping) {
+        m_clipping->finish();
     }
     return Done{};
+}
+
+at::Tensor Trainer::addGradients(const DeviceBatch& batch, const Pass& training,
+                                 const std::function<at::Tensor(const at::Tensor&)>& share)
+{
+    at::Tensor judged;
+    for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
+        const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training);
+        if (loss.judged.defined()) {
+            judged = share(loss.judged);
+        }
+        if (!loss.trained.requires_grad()) {
+            continue;
+        }
+        if (m_clipping) {
+            m_clipping->exchange(group);
+        }
+        loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
+        if (m_clipping) {
+            m_clipping->exchange(group);
+        }
+    }
+    return judged;
+}
+
+void Trainer::exchangeBuffers()
+{
+    std::vector<at::Tensor> buffers;
+    for (const NamedParameter& parameter : m_parts.network->parameters()) {
+        if (parameter.isBuffer) {
+            buffers.push_back(parameter.tensor);
+        }
+    }
+    if (!buffers.empty()) {
+        m_ranks->exchange(m_parts.device).mean(std::move(buffers));
+        m_ranks->finish();
+    }
 }
 
 std::vector<MetricRow> Trainer::takeRankRows()
@@ -416,6 +417,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         m_units = units;
         m_ring.dropLoss();
         m_optimiser.clearGradients();
+        if (m_clipping) {
+            m_clipping->clear();
+        }
         return status;
     }
     if (magnitudes != nullptr) {
@@ -427,6 +431,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     const double rate = projects::learningRateAt(plan, m_parts.project.stack().schedule, m_step);
     const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser.clearGradients();
+    m_average.update();
     if (m_ranks != nullptr) {
         m_ranks->leaveStep();
     }
@@ -460,6 +465,7 @@ TrainedState Trainer::state()
 Result<Measured> Trainer::measure(const Measure& measure)
 {
     applyDeterminism(m_parts.project.training.determinism); // a resumed run may be measured before its first step
+    const WeightAverage::Evaluated evaluated(m_average);
     Measured measured;
     if (const Status taken = measure.measure(state(), measured); !taken) {
         return taken.error();
@@ -471,118 +477,6 @@ Result<Measured> Trainer::measure(const Measure& measure)
         }
     }
     return measured;
-}
-
-Pass Trainer::partOf(std::int64_t step)
-{
-    Pass pass = passOf(step);
-    pass.mode = Mode::Evaluation;
-    return pass;
-}
-
-Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::int64_t, const DeviceBatch&)>& use)
-{
-    const at::NoGradGuard noGrad;
-    const std::int64_t draws = m_draws;
-    const std::int64_t units = m_units;
-    Status status = Done{};
-    for (std::int64_t i = 0; i < count && status; ++i) {
-        Batch& batch = m_batches.front();
-        status = readNext(batch, Part::Whole);
-        if (status) {
-            use(i, uploaded(batch));
-        }
-    }
-    m_draws = draws;
-    m_units = units;
-    return status;
-}
-
-Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std::int64_t(std::int64_t)>& stepOfBatch,
-                           double& train, double& validation)
-{
-    BatchMeans means;
-    const Status taken = onNextBatches(trainingBatches, [&](std::int64_t number, const DeviceBatch& batch) {
-        means.add(m_parts.network->quantities(batch, partOf(stepOfBatch(number))).means,
-                  unitsIn(m_batches.front(), m_schema));
-    });
-    if (!taken) {
-        return taken;
-    }
-    const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
-    const Result<Evaluation> onValidation = evaluateValidation(state(), part);
-    if (!onValidation) {
-        return onValidation.error();
-    }
-    train = means.loss();
-    validation = onValidation->loss();
-    return Done{};
-}
-
-Result<std::string> Trainer::growOver(const StageBorder& border)
-{
-    at::Tensor before;
-    at::Tensor after;
-    const bool grows = m_course.growsAt(border);
-    const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
-        return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
-            outputs = m_parts.network->forward(firstOf(batch, kMostCompared), partOf(step));
-        });
-    };
-    if (const Status taken = take(before, m_step); !taken) {
-        return taken.error();
-    }
-    std::string note;
-    {
-        const Stopwatch stopwatch(m_seconds);
-        m_isGrownAhead = grows;
-        m_graphs.clear();
-        note = m_course.grow(border, *m_parts.network, m_optimiser);
-    }
-    if (const Status taken = take(after, m_step + 1); !taken) {
-        return taken.error();
-    }
-    if (grows) {
-        const bool meant = m_course.meansToKeep();
-        note += (note.empty() ? "" : "; ") + keptText(before, after, m_parts.project.training.precision, meant);
-    }
-    return note;
-}
-
-Result<std::optional<StageRecord>> Trainer::beginStage()
-{
-    const std::optional<StageBorder> border = m_course.after(m_step);
-    if (!border) {
-        return std::optional<StageRecord>();
-    }
-    StageRecord record;
-    record.step = m_step;
-    record.name = border->name;
-    if (m_step == 0) {
-        return std::optional(std::move(record));
-    }
-    const c10::DeviceGuard current(m_parts.device);
-    applyDeterminism(m_parts.project.training.determinism);
-    const bool draws = m_course.drawsAt(m_step) || m_course.drawsAt(m_step + 1);
-    const std::int64_t batches = draws ? m_parts.project.training.validationBatches : 1;
-    const auto stepBefore = [&](std::int64_t batch) {
-        return draws ? std::max(m_step - batch, border->before.from + 1) : m_step;
-    };
-    const auto stepAfter = [&](std::int64_t batch) {
-        return draws ? std::min(m_step + 1 + batch, border->after.to) : m_step + 1;
-    };
-    if (const Status taken = takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore); !taken) {
-        return taken.error();
-    }
-    Result<std::string> note = growOver(*border);
-    if (!note) {
-        return note.error();
-    }
-    record.note = std::move(*note);
-    if (const Status taken = takeLosses(batches, stepAfter, record.trainAfter, record.validationAfter); !taken) {
-        return taken.error();
-    }
-    return std::optional(std::move(record));
 }
 
 std::int64_t Trainer::parameterCount() const

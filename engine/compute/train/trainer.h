@@ -4,11 +4,13 @@
 #include "engine/compute/network/network.h"
 #include "engine/compute/ranks/gradient_exchange.h"
 #include "engine/compute/ranks/ranks.h"
+#include "engine/compute/train/loss_clipping.h"
 #include "engine/compute/train/measures.h"
 #include "engine/compute/train/metric_ring.h"
 #include "engine/compute/train/optimiser.h"
 #include "engine/compute/train/stage_course.h"
 #include "engine/compute/train/step_graphs.h"
+#include "engine/compute/train/weight_average.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/base/result.h"
@@ -133,6 +135,11 @@ private:
     [[nodiscard]] Result<std::string> growOver(const StageBorder& border);
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
+    /// Adds the gradients of all groups of losses on a micro-batch. Returns the loss that judges, as `share` makes it.
+    [[nodiscard]] at::Tensor addGradients(const DeviceBatch& batch, const Pass& training,
+                                          const std::function<at::Tensor(const at::Tensor&)>& share);
+    /// Replaces the buffers by their means over the ranks.
+    void exchangeBuffers();
 
     /// True if what a step draws and averages depends on its examples alone, and not on their division into
     /// micro-batches and ranks. Runs of ReadingVersion::First draw and average by micro-batch and rank.
@@ -142,6 +149,8 @@ private:
     Ranks* m_ranks = nullptr; ///< null if this process trains alone
     projects::ExampleSchema m_schema;
     Optimiser m_optimiser;
+    WeightAverage m_average;
+    std::optional<LossClipping> m_clipping;       ///< nullopt if the optimiser clips the gradients of the step
     std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
     StageCourse m_course;
     StepGraphs m_graphs;

@@ -5,6 +5,7 @@
 #include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/optimiser.h"
 #include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/weight_average.h"
 
 #include <algorithm>
 
@@ -57,7 +58,8 @@ Status writeTransferred(const std::filesystem::path& directory, const OpenedChec
         return carried;
     }
     const HostTensors model = hostTensors(network.parameters());
-    const HostTensors moments = optimiser.state();
+    HostTensors moments = optimiser.state();
+    WeightAverage(project.training, network.parameters()).addTo(moments); // begins again with these weights
     return writeCheckpoint(directory, opened.checkpoint.state, model.stored(), moments.stored(), {});
 }
 

@@ -10,6 +10,7 @@
 #include "engine/compute/train/fit_inputs.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
+#include "engine/compute/train/weight_average.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -92,6 +93,7 @@ private:
                 return opened.error();
             }
             m_checkpoint.emplace(std::move(opened->checkpoint));
+            takeEvaluatedWeights(*m_checkpoint, opened->run.project.training);
             m_dataset = std::move(opened->dataset);
             m_gap.step = m_checkpoint->state.step;
             m_gap.notes = std::move(opened->run.notes);

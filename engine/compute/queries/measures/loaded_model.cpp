@@ -4,6 +4,7 @@
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/weight_average.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/nodes/alteration.h"
 
@@ -18,10 +19,11 @@ Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, L
     if (!opened) {
         return opened.error();
     }
-    const Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
+    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
+    takeEvaluatedWeights(*checkpoint, opened->project.training);
     if (as == LoadAs::WithTerms) {
         projects::Wiring& wiring = opened->project.stack().topology.wiring;
         Result<projects::Wiring> withTerms = projects::withTerms(wiring, opened->project.network.depth());

@@ -10,6 +10,7 @@
 #include "engine/compute/queries/models/weight_reading.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/weight_average.h"
 #include "engine/compute/transfer/huggingface_folder.h"
 #include "engine/compute/transfer/new_folder.h"
 #include "engine/compute/transfer/pytorch_folder.h"
@@ -81,6 +82,7 @@ private:
             return checkpoint.error();
         }
         m_checkpoint.emplace(std::move(*checkpoint));
+        takeEvaluatedWeights(*m_checkpoint, m_run->project.training);
         Result<projects::SoundProject> sound = projects::soundProject(m_run->project);
         if (!sound) {
             return sound.error();
