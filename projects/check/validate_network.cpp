@@ -189,6 +189,11 @@ private:
                                  "has the output port " + port + ", but " + value +
                                      " is another value of the tower; expected a port with another name");
             }
+            if (port.empty() || port.find_first_of(". @\t\n/") != std::string::npos) {
+                m_problems.error(m_path + "/nodes", placeOf(m_ref),
+                                 "has the output port \"" + port +
+                                     "\"; expected a name without spaces, points, slashes and @");
+            }
             if (std::ranges::count(expected, port) > 0) {
                 continue;
             }
