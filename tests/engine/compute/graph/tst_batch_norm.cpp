@@ -132,8 +132,10 @@ private Q_SLOTS:
         QVERIFY(at::equal(momentsAfter(project), once));
         project.towers = {{project.network}};
         project.towers[0].network.name = "other";
-        project.losses = {{.name = "close", .kind = projects::LossKind::SquaredError, .target = "other.output"}};
-        project.losses[0].trains = {"network"};
+        project.losses = {{.name = "close",
+                           .kind = projects::LossKind::SquaredError,
+                           .target = "other.output",
+                           .trains = {"network"}}};
         QCOMPARE(compiled(project)->lossGroups(), std::size_t{2});
         QVERIFY(at::equal(momentsAfter(project), once));
     }
@@ -146,7 +148,7 @@ private Q_SLOTS:
         project.towers[0].network.name = "teacher";
         project.towers[0].network.frozen = true;
         project.towers[0].network.ownLoss = projects::OwnLoss::None;
-        project.losses = {{.name = "soft", .target = "teacher.output"}};
+        project.losses = {{.name = "soft", .target = "teacher.output", .trains = {}}};
         const auto network = compiled(project);
         const at::Tensor before = parameter(*network, "teacher.layers.1.n.running_mean").clone();
         network->loss(randomBatch(project, 4, 5, 3), kTraining).backward();

@@ -506,7 +506,7 @@ private Q_SLOTS:
         project.towers[0].network.name = "teacher";
         project.towers[0].network.frozen = true;
         project.towers[0].network.ownLoss = projects::OwnLoss::None;
-        project.losses = {{.name = "soft", .target = "teacher.output"}};
+        project.losses = {{.name = "soft", .target = "teacher.output", .trains = {}}};
         Trainer trainer = trainerOf(project);
         stepLosses(trainer, 2);
         QVERIFY(trainer.writeCheckpoint(folder.path().toStdString()).ok());
