@@ -54,8 +54,8 @@ class LinearFunction : public Function<LinearFunction> {
 public:
     /// `copy` and `added` are weight and bias in the type of `x`. The gradients of weight and bias have their own types.
     static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
-                            const std::optional<at::Tensor>& bias, const at::Tensor& copy, const at::Tensor& added,
-                            Products products)
+                            const std::optional<at::Tensor>& bias, const at::Tensor& copy,
+                            const std::optional<at::Tensor>& added, Products products)
     {
         const at::Tensor rows = x.reshape({-1, x.size(-1)});
         std::vector<std::int64_t> shape = x.sizes().vec();
@@ -67,8 +67,8 @@ public:
             return timesTransposed(rows, copy, products).view(shape);
         }
         context->saved_data["biasType"] = bias->scalar_type();
-        return products == Products::Own ? at::addmm(added, rows, copy.t()).view(shape)
-                                         : timesTransposed(rows, copy, products).add_(added).view(shape);
+        return products == Products::Own ? at::addmm(*added, rows, copy.t()).view(shape)
+                                         : timesTransposed(rows, copy, products).add_(*added).view(shape);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
@@ -325,8 +325,11 @@ at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor&
     const bool isNarrow = weight.scalar_type() != typed.scalar_type();
     const bool isOwn = takesHostPath(x.device()) && typed.scalar_type() == at::kFloat && !bias.defined();
     if (isNarrow || inEightBits || asFloat || isOwn) {
-        return LinearFunction::apply(typed, weight, bias.defined() ? std::optional(bias) : std::nullopt, copy,
-                                     bias.defined() ? rounded(compute, bias.detach()) : bias,
+        const auto given = [&](const at::Tensor& tensor) {
+            return tensor.defined() ? std::optional(tensor) : std::nullopt;
+        };
+        return LinearFunction::apply(typed, weight, given(bias), copy,
+                                     given(bias.defined() ? rounded(compute, bias.detach()) : bias),
                                      inEightBits ? Products::EightBit : Products::Own);
     }
     return at::linear(typed, weight, bias);
