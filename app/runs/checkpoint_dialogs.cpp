@@ -100,6 +100,9 @@ engine::ExportRequest ExportDialog::request() const
 {
     engine::ExportRequest request;
     m_fields.read(request);
+    if (request.format == engine::ExportFormat::HuggingFace && !m_source.project.towers.empty()) {
+        request.tower = m_source.project.network.name; // a model of transformers is one network: the shown one
+    }
     request.of.runDirectory = m_source.info.directory;
     return request;
 }

@@ -11,16 +11,6 @@
 
 namespace residua::projects {
 
-std::string argumentNameOf(const std::string& condition)
-{
-    std::string name = condition;
-    const auto isPlain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    std::ranges::replace_if(name, std::not_fn(isPlain), '_');
-    return !name.empty() && name.front() >= '0' && name.front() <= '9' ? "_" + name : name;
-}
-
 Result<GraphCode> GraphWriter::write()
 {
     PythonText bodies;
@@ -58,7 +48,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
     m_body.clear();
     std::set<std::string> taken(method.arguments.begin(), method.arguments.end());
     taken.insert({"table", "first", "share", "values"});
-    std::ranges::transform(method.conditions, std::inserter(taken, taken.end()), argumentNameOf);
+    taken.insert(method.conditions.begin(), method.conditions.end());
     const std::set<std::string> helpers = helperNames();
     taken.insert(helpers.begin(), helpers.end());
     m_variables.emplace(std::move(taken));
@@ -99,7 +89,7 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
     if (m_made.mixesValues) {
         arguments.insert(arguments.end(), {"first", "share"});
     }
-    std::ranges::transform(m_method->conditions, std::back_inserter(arguments), argumentNameOf);
+    arguments.insert(arguments.end(), m_method->conditions.begin(), m_method->conditions.end());
     text.define(m_method->name + "(" + joinedText(arguments) + ")",
                 m_method->doc.empty() ? std::vector<std::string>() : std::vector{m_method->doc});
     // Returns the last value directly instead of naming it first.
@@ -135,8 +125,7 @@ Status GraphWriter::add(const ResolvedNode& node)
 {
     m_node = m_method->graph.find(node.id);
     if (node.kind->traits.role == NodeRole::GraphInput) {
-        m_values[{node.id, "out"}] = isFedByStack(*m_node) ? m_method->argumentOf.at(graphPortOf(*m_node))
-                                                           : argumentNameOf(graphPortOf(*m_node));
+        m_values[{node.id, "out"}] = m_method->argumentOf.at(graphPortOf(*m_node));
         return Done{};
     }
     if (node.kind->traits.role == NodeRole::GraphOutput) {

@@ -24,8 +24,7 @@ struct GraphMethod {
     /// The arguments in order, and for each input port of the graph its argument.
     std::vector<std::string> arguments;
     std::map<std::string, std::string> argumentOf;
-    /// The conditions of the examples and the values of the stem that the method takes as its last arguments
-    /// (argumentNameOf).
+    /// The variables of conditions and values that the method takes as its last arguments.
     std::vector<std::string> conditions = {};
 };
 
@@ -40,9 +39,6 @@ struct GraphClass {
     std::optional<NodeId> tied = {}; ///< the linear node that takes its weight as the argument `table`
     std::optional<NodeId> kept = {}; ///< a node whose parameters are kept though no node reads it: the tied table
 };
-
-/// Returns the argument for a condition, under its own name, or for a value: "network_time" for "network.time".
-[[nodiscard]] std::string argumentNameOf(const std::string& condition);
 
 struct GraphCode {
     std::string text;

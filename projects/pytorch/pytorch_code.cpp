@@ -11,6 +11,7 @@
 #include "projects/nodes/towers.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"
+#include "projects/pytorch/tower_code.h"
 #include "projects/pytorch/visited_layers.h"
 
 #include <algorithm>
@@ -23,41 +24,6 @@
 namespace residua::projects {
 namespace {
 
-constexpr const char* kLoader = R"(def read_safetensors(path):
-    """The tensors of a safetensors file by name: a length, a header in JSON, then the numbers."""
-    types = {
-        "F64": torch.float64,
-        "F32": torch.float32,
-        "BF16": torch.bfloat16,
-        "I64": torch.int64,
-    }
-    data = bytearray(Path(path).read_bytes())
-    start = 8 + int.from_bytes(data[:8], "little")
-    tensors = {}
-    for name, entry in json.loads(data[8:start]).items():
-        if name != "__metadata__":
-            first, last = entry["data_offsets"]
-            numbers = torch.frombuffer(data[start + first : start + last] or bytearray(8), dtype=types[entry["dtype"]])
-            tensors[name] = numbers[: math.prod(entry["shape"])].reshape(entry["shape"])
-    return tensors
-
-
-def load(folder="."):
-    """The network with the weights of the folder, ready to evaluate; train() makes it ready to train."""
-    config = Path(folder) / "config.json"
-    code = json.loads(config.read_text(encoding="utf-8")).get("code", CODE) if config.exists() else CODE
-    if code != CODE:
-        raise ValueError(
-            f"{folder}: its weights belong to the code {code}, but {__file__} is {CODE}; expected the model.py beside them"
-        )
-    weights = read_safetensors(Path(folder) / "weights.safetensors")
-    network = Network()
-    if weights:
-        network = network.to(next(iter(weights.values())).dtype)
-    network.load_state_dict(weights)
-    return network.eval()
-)";
-
 /// Returns the names at the top of the module, which no class of a block may use.
 std::set<std::string> topNames()
 {
@@ -67,14 +33,6 @@ std::set<std::string> topNames()
                   "ROWS",    "LEARNED",  "MIDDLE",         "CODE", "load",   "read_safetensors",
                   "json",    "partial",  "SimpleNamespace"});
     return names;
-}
-
-/// Returns 16 hexadecimal digits that differ for different texts.
-std::string digestOf(const std::string& text)
-{
-    std::ostringstream digits;
-    digits << std::hex << std::setfill('0') << std::setw(16) << streamKey(0, text);
-    return digits.str();
 }
 
 /// Returns the most tokens that the learned positions of the stem allow, or 0 if it has none or reads no tokens.
@@ -91,16 +49,24 @@ std::int64_t longestIn(const ResolvedGraph& stem)
 
 class NetworkWriter {
 public:
-    NetworkWriter(const Project& project, VisitedLayers layers)
-        : m_project(project), m_helpers(PythonNames(topNames())), m_layers(std::move(layers))
+    /// `variables` are those of the values. `alone` is false for a tower of several.
+    NetworkWriter(const Project& project, VisitedLayers layers, const ValueVariables& variables, bool alone)
+        : m_project(project),
+          m_variables(variables),
+          m_alone(alone),
+          m_helpers(PythonNames(topNames())),
+          m_layers(std::move(layers))
     {
     }
 
-    Result<PyTorchCode> write()
+    /// `code.model` is the whole module of a network alone, too.
+    Result<TowerCode> write()
     {
         m_tied = tiedNodes(m_project.network);
-        for (const auto& [label, shape] : examplesOf(m_project.data).furtherOutputs()) {
-            m_labels.insert(label);
+        if (m_alone) {
+            for (const auto& [label, shape] : examplesOf(m_project.data).furtherOutputs()) {
+                m_labels.insert(label);
+            }
         }
         for (const auto part : {&NetworkWriter::addStem, &NetworkWriter::addBlocks, &NetworkWriter::addHead}) {
             if (const Status added = (this->*part)(); !added) {
@@ -117,12 +83,20 @@ public:
         m_code.longest = longestIn(resolveGraph(m_project, GraphRef::stem()));
         m_code.conditions.assign(m_conditions.begin(), m_conditions.end());
         m_code.labels.assign(m_labels.begin(), m_labels.end());
-        const std::string text = moduleText();
-        m_code.digest = digestOf(text);
-        m_code.model = text +
-                       "\n\n# Names this code in config.json, so that load() finds weights of other code.\nCODE = \"" +
-                       m_code.digest + "\"\n";
-        return std::move(m_code);
+        const std::string body =
+            m_helpers.text() + m_graphs + "\n\n" + m_topology.text.text() + "\n\n" + m_network.text();
+        if (m_alone) {
+            finish(m_code, moduleOf({"The network of the project " + plainText(m_project.name) + ".",
+                                     "Written by Residua. It needs PyTorch 2.5 or newer and nothing else: network = "
+                                     "load(folder)."},
+                                    body, true));
+        } else {
+            m_code.model = moduleOf({"The tower " + plainText(m_project.network.name) + " of the project " +
+                                         plainText(m_project.name) + ".",
+                                     "Written by Residua. model.py puts the towers together."},
+                                    body, false);
+        }
+        return TowerCode{std::move(m_code), std::move(m_arguments), std::move(m_values), regularises()};
     }
 
 private:
@@ -143,13 +117,14 @@ private:
     }
 
     /// Adds a method whose arguments are the mixes of these ports.
-    static void addMethod(GraphClass& made, GraphMethod method, const std::vector<MixPort>& ports)
+    void addMethod(GraphClass& made, GraphMethod method, const std::vector<MixPort>& ports) const
     {
         for (const Node& node : method.graph.nodes) {
-            if (isFedByStack(node)) {
+            if (roleOf(node) == NodeRole::GraphInput) {
                 const std::string port = graphPortOf(node);
                 const MixPort fed = mixPortFrom(port).value_or(MixPort::Input);
-                method.argumentOf[port] = method.arguments[mixFor(ports, fed).value_or(0)];
+                method.argumentOf[port] =
+                    isFedByStack(node) ? method.arguments[mixFor(ports, fed).value_or(0)] : variableOf(port);
             }
         }
         made.methods.push_back(std::move(method));
@@ -165,7 +140,21 @@ private:
         return add(made, {prefix});
     }
 
-    [[nodiscard]] bool readsTokens() const { return examplesOf(m_project.data).input().isTokens(); }
+    [[nodiscard]] bool readsTokens() const { return enteringShapeOf(m_project).element == Element::Token; }
+    /// Returns the variable of a condition or a value.
+    [[nodiscard]] std::string variableOf(const std::string& name) const
+    {
+        const auto found = m_variables.find(name);
+        return found == m_variables.end() ? name : found->second;
+    }
+    /// Returns the variables of a graph's outputs; its main one is `main`.
+    [[nodiscard]] std::string outputsOf(const GraphRef& ref, const std::string& main) const
+    {
+        return joinedText(resolveGraph(m_project, ref).outputPorts, ", ", [&](const OutputPort& port) {
+            return port.name == kOutputPort ? main : variableOf(valueOf(m_project.network, port.name));
+        });
+    }
+    [[nodiscard]] bool regularises() const { return m_topology.regularises || decaysProducts(); }
     [[nodiscard]] std::string entering() const { return readsTokens() ? "tokens" : "x"; }
 
     Status addStem()
@@ -196,36 +185,29 @@ private:
         return addEnd(std::move(made), m_project.network.head, kHeadPrefix, "x", m_headConditions);
     }
 
-    /// Returns the conditions that any of the graphs reads, sorted, and notes that the network takes them; then the
-    /// values of the stem that they read.
+    /// Returns the variables of the conditions and values that any of the graphs reads, in the order of their names,
+    /// and notes that the network takes those that its own stem does not make.
     [[nodiscard]] std::vector<std::string> conditionsOf(const std::vector<const Graph*>& graphs)
     {
-        const auto isRead = [&graphs](const std::string& name) {
-            return std::ranges::any_of(graphs, [&](const Graph* graph) {
+        std::vector<std::string> names;
+        const std::vector<std::string> own = furtherPorts(m_project.network.stem);
+        for (const auto& [name, shape] : residua::projects::conditionsOf(m_project)) {
+            const auto reads = [&](const Graph* graph) {
                 return std::ranges::any_of(graph->nodes, [&](const Node& node) {
                     return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == name;
                 });
-            });
-        };
-        std::vector<std::string> names;
-        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
-            if (isRead(name)) {
-                names.push_back(name);
-                m_conditions.insert(name);
+            };
+            if (std::ranges::any_of(graphs, reads)) {
+                names.push_back(variableOf(name));
+                const bool isOwn = std::ranges::any_of(
+                    own, [&](const std::string& port) { return name == valueOf(m_project.network, port); });
+                if (!isOwn) {
+                    m_conditions.insert(names.back());
+                    m_arguments.emplace(names.back(), name);
+                }
             }
         }
-        std::ranges::copy_if(stemValues(), std::back_inserter(names), isRead);
         return names;
-    }
-
-    /// Returns the values at the further ports of the stem, in the order in which it returns them.
-    [[nodiscard]] std::vector<std::string> stemValues() const
-    {
-        std::vector<std::string> values;
-        for (const std::string& port : furtherPorts(m_project.network.stem)) {
-            values.push_back(valueOf(m_project.network, port));
-        }
-        return values;
     }
 
     /// Returns the arguments of a call for these conditions: ", mask=mask".
@@ -233,7 +215,7 @@ private:
     {
         std::string text;
         for (const std::string& name : conditions) {
-            text += ", " + argumentNameOf(name) + "=" + argumentNameOf(name);
+            text += ", " + name + "=" + name;
         }
         return text;
     }
@@ -307,7 +289,7 @@ private:
                        " of " + std::to_string(m_project.stack().width) +
                        " features wired by the topology, and a head." +
                        (hasLoops() ? " Loops visit layers several times with the same weights." : "")});
-        writeNames("conditions", m_conditions);
+        writeNames("conditions", m_alone ? m_conditions : std::set<std::string>());
         writeNames("labels", m_labels);
         out.define("__init__(self)");
         out.line("super().__init__()");
@@ -319,24 +301,42 @@ private:
         writeHeadNorms();
         out.outdent();
         const std::string arguments = entering() + furtherArguments();
-        out.define("forward(self, " + arguments + ")");
+        out.define("forward(self, " + arguments + ")",
+                   m_alone ? std::vector<std::string>() : std::vector<std::string>{resultsText()});
         if (!m_labels.empty()) {
             out.line("return self.outputs(" + arguments + ")[0]");
             out.outdent();
             out.define("outputs(self, " + arguments + ")",
                        {"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
         }
-        std::string entered = "x";
-        for (const std::string& value : stemValues()) {
-            entered += ", " + argumentNameOf(value);
-        }
-        out.line(entered + " = self.stem(" + entering() + given(m_stemConditions) + ")");
+        out.line(outputsOf(GraphRef::stem(), "x") + " = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack();
-        out.line("return self.head(x" + (m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
-                 given(m_headConditions) + ")");
+        const std::string head = "self.head(x" +
+                                 (m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
+                                 given(m_headConditions) + ")";
+        const bool single = furtherPorts(m_project.network.head).empty();
+        out.line("return " + (m_alone ? "" : outputsOf(GraphRef::stem(), "x") + (single ? ", " : ", *")) + head);
         out.outdent();
-        writeExits(arguments);
-        writeLoss();
+        if (m_alone) {
+            writeExits(arguments);
+            writeLoss();
+        }
+        if (regularises()) {
+            writeRegulariser();
+        }
+    }
+
+    /// Notes the values that a tower returns, and returns a line about them.
+    std::string resultsText()
+    {
+        const auto add = [&](const GraphRef& ref, const std::string& main) {
+            for (const OutputPort& port : resolveGraph(m_project, ref).outputPorts) {
+                m_values.push_back(valueOf(m_project.network, port.name == kOutputPort ? main : port.name));
+            }
+        };
+        add(GraphRef::stem(), "states");
+        add(GraphRef::head(), kOutputPort);
+        return "The values " + joinedText(m_values) + ".";
     }
 
     /// Writes the method that gives the outputs of all visits of a loop with an exit gate.
@@ -348,7 +348,8 @@ private:
         PythonText& out = m_network;
         out.define("exits(self, " + arguments + ")",
                    {"The output after each visit, and the probability that it is the last one, [..., visits]."});
-        out.line("x, exits = self.stem(" + entering() + given(m_stemConditions) + "), []");
+        out.line("exits = []");
+        out.line(outputsOf(GraphRef::stem(), "x") + " = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack(", exits");
         out.lines(
             "outputs = [self.head(h%1%2) for h in [h for h, _ in exits[:-1]] + [x]]",
@@ -495,7 +496,7 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
 
     void writeLoss()
     {
-        const bool regularised = m_topology.regularises || decaysProducts();
+        const bool regularised = regularises();
         const ObjectiveTraits& objective = traitsOf(m_project.network.objective);
         PythonText& out = m_network;
         std::string outputs = "output";
@@ -519,9 +520,6 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
             out.line("return loss + self.regulariser() if self.training else loss");
         }
         out.outdent();
-        if (regularised) {
-            writeRegulariser();
-        }
     }
 
     void writeRegulariser()
@@ -545,40 +543,18 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         out.outdent();
     }
 
-    [[nodiscard]] std::string moduleText() const
-    {
-        std::string body = m_helpers.text() + m_graphs + "\n\n" + m_topology.text.text() + "\n\n" + m_network.text() +
-                           "\n\n" + kLoader;
-        PythonText head;
-        head.docstring({"The network of the project " + plainText(m_project.name) + ".",
-                        "Written by Residua. It needs PyTorch 2.5 or newer and nothing else: network = load(folder)."});
-        head.line();
-        const auto importFor = [&](const char* use, const char* line) {
-            if (body.find(use) != std::string::npos) {
-                head.line(line);
-            }
-        };
-        importFor("itertools.", "import itertools");
-        head.line("import json");
-        head.line("import math");
-        importFor("partial(", "from functools import partial");
-        head.line("from pathlib import Path");
-        importFor("SimpleNamespace(", "from types import SimpleNamespace");
-        head.line();
-        head.line("import torch");
-        importFor("F.", "import torch.nn.functional as F");
-        head.line("from torch import nn");
-        return head.text() + body;
-    }
-
     const Project& m_project;
+    const ValueVariables& m_variables;
+    bool m_alone;
     HelperCode m_helpers;
     VisitedLayers m_layers;
     std::optional<TiedNodes> m_tied;
-    std::string m_table;                          ///< name of the embedding that the head shares
-    std::map<std::string, std::string> m_classOf; ///< by block
-    std::set<std::string> m_conditions;           ///< that forward() takes
-    std::set<std::string> m_labels;               ///< whose logits the head returns after the output
+    std::string m_table;                            ///< name of the embedding that the head shares
+    std::map<std::string, std::string> m_classOf;   ///< by block
+    std::set<std::string> m_conditions;             ///< that forward() takes
+    std::map<std::string, std::string> m_arguments; ///< the names of these
+    std::vector<std::string> m_values;              ///< that forward() returns, of a tower of several
+    std::set<std::string> m_labels;                 ///< whose logits the head returns after the output
     std::vector<std::string> m_stemConditions;
     std::vector<std::string> m_layerConditions;
     std::vector<std::string> m_headConditions;
@@ -590,10 +566,29 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
 
 } // namespace
 
-Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector<ExportedLayer>& layers)
+Result<TowerCode> towerCodeOf(const Project& view, const std::vector<ExportedLayer>& layers,
+                              const ValueVariables& variables)
 {
-    Result<VisitedLayers> visited = visitedLayers(*project, layers);
-    return visited ? NetworkWriter(*project, *std::move(visited)).write() : Result<PyTorchCode>(visited.error());
+    Result<VisitedLayers> visited = visitedLayers(view, layers);
+    return visited ? NetworkWriter(view, *std::move(visited), variables, false).write()
+                   : Result<TowerCode>(visited.error());
+}
+
+Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector<std::vector<ExportedLayer>>& layers)
+{
+    const bool hasValues =
+        furtherPorts(project->network.head).size() > examplesOf(project->data).furtherOutputs().size();
+    if (!project->towers.empty() || std::ranges::any_of(project->losses, isExported) || hasValues) {
+        return codeOfTowers(*project, layers);
+    }
+    Result<VisitedLayers> visited =
+        visitedLayers(*project, layers.empty() ? std::vector<ExportedLayer>() : layers.front());
+    if (!visited) {
+        return visited.error();
+    }
+    const ValueVariables variables = valueVariables(*project);
+    Result<TowerCode> tower = NetworkWriter(*project, *std::move(visited), variables, true).write();
+    return tower ? Result<PyTorchCode>(std::move(tower->code)) : tower.error();
 }
 
 } // namespace residua::projects

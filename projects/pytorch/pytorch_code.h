@@ -23,6 +23,8 @@ struct PyTorchCode {
     /// model.py: a class for the stem, each block, the topology and the head, and Network, which combines them. Input:
     /// int64 [batch, time] tokens, or real [batch, inputs]; output: logits [batch, time, vocab] or [batch, outputs].
     std::string model;
+    /// The files beside it, by name: of several towers one each, tower_encoder.py.
+    std::map<std::string, std::string> files;
     /// The state_dict name of each parameter of the network: "topology.3.weight" → "topology.project.2.weight".
     /// Parameters of unused nodes and of missing layers are absent.
     std::map<std::string, std::string> names;
@@ -31,15 +33,18 @@ struct PyTorchCode {
     std::int64_t longest = 0;            ///< most tokens that the learned positions allow, or 0 for no limit
     std::vector<std::string> conditions; ///< the arguments of forward() after the input
     std::vector<std::string> labels;     ///< the further outputs, whose targets loss() takes
+    std::vector<std::string> others;     ///< outputs of the other towers, by which values() has them
     /// Identifies the model's text: the constant CODE of model.py and "code" in config.json. load() refuses the weights
     /// of other code, because Python keeps the first module of a name that is imported.
     std::string digest;
 };
 
-/// Returns the network as an evaluation after some step runs it. `layers` has an entry for each layer of the stack, or
-/// is empty to export all. The error names a part that has no PyTorch code.
+/// True if the code can have the loss. It has no losses at exits, and none of an exit gate.
+[[nodiscard]] bool isExported(const Loss& loss);
+/// Returns the network as an evaluation after some step runs it. `layers` has for each tower an entry for each layer of
+/// its stack, or none to export all; it may be empty. The error names a part that has no PyTorch code.
 [[nodiscard]] Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project,
-                                                const std::vector<ExportedLayer>& layers = {});
+                                                const std::vector<std::vector<ExportedLayer>>& layers = {});
 
 /// The data for the files beside the code.
 struct ExportedRun {

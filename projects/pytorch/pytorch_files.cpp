@@ -5,6 +5,7 @@
 #include "projects/base/utf8.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 #include "projects/pytorch/python_text.h"
 #include "projects/pytorch/pytorch_code.h"
 #include "projects/schedule/stage_schedule.h"
@@ -39,6 +40,10 @@ def differences(folder):
     loss.backward()
     parameters = dict(network.named_parameters())
     found = {"output": output, "loss": loss.reshape(1)}
+    others = getattr(network, "others", ())
+    if others:
+        values = network.values(recorded["input"], *given)
+        found.update({"value." + name: values[name] for name in others})
     for name in (name for name in recorded if name.startswith("gradient_norm.")):
         gradient = parameters[name.removeprefix("gradient_norm.")].grad
         found[name] = recorded[name] * 0 if gradient is None else gradient.norm().reshape(1)
@@ -54,7 +59,8 @@ def differences(folder):
 def main():
     found, tolerance = differences(Path(__file__).parent)
     gradients = [name for name in found if name.startswith("gradient_norm.")]
-    for name in ("output", "loss", *sorted(gradients, key=found.get)[-1:]):
+    values = [name for name in found if name.startswith("value.")]
+    for name in ("output", *values, "loss", *sorted(gradients, key=found.get)[-1:]):
         most = f", the largest of {len(gradients)} gradients" if name in gradients else ""
         print(f"{name}{most}: differs by {found[name]:.2g} of its size, at most {tolerance:g} expected")
     agrees = all(value <= tolerance for value in found.values())  # a number that is none is no agreement
@@ -178,6 +184,23 @@ std::string callsOf(const SoundProject& project, const PyTorchCode& code)
     return text + "\n";
 }
 
+/// Returns the rows of the files beside model.py, one for each tower.
+std::string filesOf(const PyTorchCode& code)
+{
+    std::string rows;
+    for (const auto& [name, text] : code.files) {
+        rows += "| " + name + " | a tower: a class for each block; its topology is the class Topology |\n";
+    }
+    return rows;
+}
+
+bool trainsAllTowers(const Project& project)
+{
+    const std::set<std::size_t> used = usedTowers(project);
+    return std::ranges::all_of(used,
+                               [&](std::size_t index) { return trainsAll(towerAt(project, index).stack().schedule); });
+}
+
 } // namespace
 
 JsonObject classNames(const std::vector<std::string>& classes)
@@ -209,6 +232,13 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     object.push_back(member("code", {code.digest}));
     object.push_back(member("width", {project->stack().width}));
     object.push_back(member("topology", {project->stack().topology.preset}));
+    if (!code.files.empty()) {
+        JsonArray towers;
+        for (std::size_t index = 0; index < towerCount(*project); ++index) {
+            towers.push_back({towerAt(*project, index).name});
+        }
+        object.push_back(member("towers", {std::move(towers)}));
+    }
     const ExampleSchema examples = examplesOf(project->data);
     if (examples.input().isTokens()) {
         object.push_back(member("vocabulary", {examples.input().vocabulary}));
@@ -231,7 +261,6 @@ std::string pyTorchCheck()
 
 std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
 {
-    const std::int64_t depth = project->network.depth();
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) +
                        ", as PyTorch code that needs nothing else: " + count(run.parameters, "parameter") + ", " +
@@ -241,8 +270,12 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
     text += "```python\nfrom model import load\n\nnetwork = load(\".\")\n";
     text += callsOf(project, code);
     text +=
-        "| file | what it is |\n|---|---|\n"
-        "| model.py | the network, a class for each block; its topology is the class Topology |\n"
+        std::string("| file | what it is |\n|---|---|\n") +
+        (code.files.empty()
+             ? "| model.py | the network, a class for each block; its topology is the class Topology |\n"
+             : "| model.py | the towers together, and their losses by `network.losses(...)`; `network.values(...)` has "
+               "all values by name |\n") +
+        filesOf(code) +
         "| weights.safetensors | its parameters, by the names of `network.state_dict()` |\n"
         "| config.json | what the network is, for programs; `renamed` has the parameters' names in Residua where they "
         "differ |\n"
@@ -252,15 +285,21 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         "| check.py | compares the network's output, loss and gradients with them: `python check.py` |\n\n";
     text += "## What is lost\n\n"
             "The optimiser's state, the learning rate's schedule and the data are not here";
-    text += trainsAll(project->stack().schedule)
-                ? "."
-                : ", and neither is the schedule that leaves out parts of the network in a "
-                  "step: all that is here trains always.";
+    text += trainsAllTowers(*project) ? "."
+                                      : ", and neither is the schedule that leaves out parts of the network in a "
+                                        "step: all that is here trains always.";
     if (rowsOf(project->data) == DocumentRows::Packed) {
         text += " Training kept the documents of a row apart; the code reads each row as one text.";
     }
     const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
-    if (std::ranges::any_of(project->stack().loops, differs)) {
+    bool anyDiffers = false;
+    std::int64_t depth = 0;
+    for (const std::size_t index : usedTowers(*project)) {
+        const Network& network = towerAt(*project, index);
+        anyDiffers |= std::ranges::any_of(network.stack().loops, differs);
+        depth += network.depth();
+    }
+    if (anyDiffers) {
         text += " The code makes the same visits in training as in evaluation, and all of them have gradients.";
     }
     if (code.layers < depth) {
@@ -272,7 +311,8 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
                 (run.leftOut == 1 ? "is" : "are") + " left out.";
     }
     if (roundsToBf16(project->training.precision)) {
-        text += std::string(" Training used ") + (project->training.precision == Precision::Fp8 ? "fp8" : "bf16") + "; the code computes in fp32 unless `torch.autocast` says otherwise.";
+        text += std::string(" Training used ") + (project->training.precision == Precision::Fp8 ? "fp8" : "bf16") +
+                "; the code computes in fp32 unless `torch.autocast` says otherwise.";
     }
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. In PyTorch a new optimiser begins: what its moments were at step " +

@@ -110,8 +110,11 @@ private slots:
         QVERIFY(refused({"--teacher", path("teacher"), "--name", "layers"}).contains("layers"));
         QVERIFY(refused({"--teacher", path("teacher"), "--set", "data.source.vocabulary=32"}).contains("vocabulary") ||
                 refused({"--teacher", path("teacher"), "--set", "data.source.vocabulary=32"}).contains("below 32"));
-        const Ran exported = run({"export", path("student"), "--to", "pytorch", "-o", path("code")});
-        QVERIFY2(exported.code != 0 && exported.errors.contains("one tower"), qPrintable(exported.errors));
+        const Ran exported = run({"export", path("student"), "--to", "huggingface", "-o", path("code")});
+        QVERIFY2(exported.code != 0 && exported.errors.contains("--tower NAME"), qPrintable(exported.errors));
+        QCOMPARE(run({"export", path("student"), "--to", "pytorch", "--tower", "network", "-o", path("code")}).code, 0);
+        const Ran knocked = run({"analyze", "knockout", path("student"), "--tower", "teacher"});
+        QVERIFY2(knocked.code != 0 && knocked.errors.contains("own_loss"), qPrintable(knocked.errors));
     }
 
 private:

@@ -10,6 +10,7 @@
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
+#include "projects/nodes/loss_groups.h"
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
@@ -24,47 +25,19 @@
 namespace residua::engine {
 namespace {
 
+using projects::LossGroup;
 using projects::Project;
 
 constexpr const char* kLossName = "loss";
 constexpr const char* kVisits = "visits";
 
-/// The losses whose gradients go to the same towers.
-struct LossGroup {
-    std::set<std::size_t> trains;       ///< towers, by index in the document
-    std::vector<projects::Loss> losses; ///< further ones
-    bool hasObjectives = false;         ///< true if it has the towers' objectives
-};
-
-/// Returns the groups, the one with the objectives first. Towers that a group does not train pass gradients on.
-std::vector<LossGroup> groupsOf(const Project& project)
-{
-    LossGroup all{.trains = {}, .losses = {}, .hasObjectives = true};
-    for (std::size_t index = 0; index < projects::towerCount(project); ++index) {
-        if (!projects::towerAt(project, index).frozen) {
-            all.trains.insert(index);
-        }
-    }
-    std::vector<LossGroup> groups{all};
-    for (const projects::Loss& loss : project.losses) {
-        std::set<std::size_t> trains;
-        for (const std::string& name : loss.trains) {
-            trains.insert(projects::towerNamed(project, name));
-        }
-        const std::set<std::size_t>& wanted = trains.empty() ? all.trains : trains;
-        auto group = std::ranges::find(groups, wanted, &LossGroup::trains);
-        if (group == groups.end()) {
-            group = groups.insert(groups.end(), {.trains = wanted, .losses = {}});
-        }
-        group->losses.push_back(loss);
-    }
-    return groups;
-}
-
 class Network final : public CompiledNetwork {
 public:
-    Network(const Compute& compute, const Project& project)
-        : m_compute(compute), m_groups(groupsOf(project)), m_plan(compute, project.initialisation, project.seeds.init)
+    Network(const Compute& compute, const Project& project, std::size_t judge)
+        : m_compute(compute),
+          m_groups(projects::lossGroupsOf(project)),
+          m_judged(judge),
+          m_plan(compute, project.initialisation, project.seeds.init)
     {
     }
 
@@ -89,6 +62,9 @@ public:
             }
             if (index == 0) {
                 m_first = tower->get();
+            }
+            if (index == m_judged) {
+                m_judge = tower->get();
             }
             m_towers.push_back({index, *std::move(tower)});
         }
@@ -119,16 +95,14 @@ public:
                                                 const Pass& pass) override
     {
         Pass whole = passFor(batch, pass);
-        runBeforeHead(batch.input, whole);
-        return objectiveOf(*m_first, m_first->outputs({stackOutput, {}}, whole), batch, whole, kLossName);
+        return objectiveOf(*m_judge, judgedOutputs(stackOutput, batch.input, whole), batch, whole, kLossName);
     }
 
     [[nodiscard]] at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                       const Pass& pass) override
     {
         Pass whole = passFor(batch, pass);
-        runBeforeHead(batch.input, whole);
-        return m_first->outputs({stackOutput, {}}, whole).front();
+        return judgedOutputs(stackOutput, batch.input, whole).front();
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
@@ -139,6 +113,22 @@ public:
         return exitsEarly(*m_first, whole) ? outputAtExit(*m_first, output, whole) : output;
     }
 
+    [[nodiscard]] std::map<std::string, at::Tensor> values(const DeviceBatch& batch, const Pass& pass) override
+    {
+        std::map<std::string, at::Tensor> values;
+        Pass whole = passFor(batch, pass);
+        runAll(batch.input, whole, [&](const Tower& tower, const std::vector<at::Tensor>& outputs, const Pass&) {
+            values[projects::outputOf(tower.compiled->network())] = outputs.front();
+        });
+        for (const auto& [name, value] : whole.inputs) {
+            if (!batch.conditions.contains(name)) {
+                values.insert_or_assign(name, value);
+            }
+        }
+        return values;
+    }
+
+    [[nodiscard]] const projects::Network& judge() const override { return m_judge->network(); }
     [[nodiscard]] std::size_t lossGroups() const override { return m_groups.size(); }
 
     [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) override
@@ -161,7 +151,7 @@ public:
                     terms.front().mean = terms.front().mean * batch.weight;
                 }
                 const at::Tensor sum = sumOf(terms);
-                if (tower.index == 0) {
+                if (tower.index == m_judged) {
                     result.judged = sum;
                 }
                 if (network.ownLoss == projects::OwnLoss::Trained) {
@@ -191,8 +181,7 @@ public:
         Pass whole = passFor(batch, pass);
         BatchQuantities quantities;
         runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
-            const bool isFirst = tower.index == 0;
-            if (isFirst) {
+            if (tower.index == m_judged) {
                 addFurther(outputs, batch, own, quantities);
             }
             if (tower.compiled->network().ownLoss != projects::OwnLoss::None) {
@@ -218,6 +207,13 @@ public:
     }
     [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_first->layersOf(pass); }
+    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass, std::size_t index) override
+    {
+        const auto tower = std::ranges::find(m_towers, index, &Tower::index);
+        return tower == m_towers.end() ? std::vector<LayerUse>()
+               : index == 0            ? layersOf(pass)
+                                       : passOf(*tower, pass).layers;
+    }
     [[nodiscard]] bool drops() const override
     {
         return std::ranges::any_of(m_towers, [](const Tower& tower) { return tower.compiled->drops(); });
@@ -259,11 +255,11 @@ private:
     [[nodiscard]] Status checkNames(const Project& project) const
     {
         std::set<std::string> taken;
-        for (const ObjectiveQuantity& quantity : m_first->objective().further) {
+        for (const ObjectiveQuantity& quantity : m_judge->objective().further) {
             taken.insert(quantity.name);
         }
-        for (const std::size_t label : m_first->labels()) {
-            taken.insert(accuracyOf(m_first->outputPorts()[label]));
+        for (const std::size_t label : m_judge->labels()) {
+            taken.insert(accuracyOf(m_judge->outputPorts()[label]));
         }
         for (const Tower& tower : m_towers) {
             taken.insert(ownLossOf(tower));
@@ -286,9 +282,9 @@ private:
 
     [[nodiscard]] static std::string accuracyOf(const std::string& port) { return port + "_accuracy"; }
     /// Returns the name by which the objective of a tower is recorded.
-    [[nodiscard]] static std::string ownLossOf(const Tower& tower)
+    [[nodiscard]] std::string ownLossOf(const Tower& tower) const
     {
-        return tower.index == 0 ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
+        return tower.index == m_judged ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
     }
 
     /// Notes the parameters that no group of losses trains.
@@ -402,13 +398,34 @@ private:
         }
     }
 
-    /// Adds what the head of the first tower reads besides the states to the inputs of the pass.
-    void runBeforeHead(const at::Tensor& input, Pass& whole)
+    /// Returns the outputs of the judged tower for an output of the first stack.
+    [[nodiscard]] std::vector<at::Tensor> judgedOutputs(const at::Tensor& stackOutput, const at::Tensor& input,
+                                                        Pass& whole)
     {
-        runBefore(input, whole);
-        if (!m_first->stemValues().empty()) {
-            (void)m_first->stem(inputOfFirst(input, whole), whole);
+        for (const Tower& tower : m_towers) {
+            Pass own = passOf(tower, whole);
+            const Residual states = tower.index == 0 ? takeStates(stackOutput, input, whole, own)
+                                                     : statesOf(*tower.compiled, input, whole, own);
+            std::vector<at::Tensor> outputs = tower.compiled->outputs(states, own);
+            if (tower.index == m_judged) {
+                return outputs;
+            }
+            addOutputs(*tower.compiled, outputs, whole);
         }
+        return {}; // not reached: the judged tower is used
+    }
+
+    /// Takes an output of the first stack as its states, and adds the values of its stem to the inputs of the passes.
+    [[nodiscard]] Residual takeStates(const at::Tensor& stackOutput, const at::Tensor& input, Pass& whole, Pass& own)
+    {
+        if (!m_first->stemValues().empty()) {
+            (void)m_first->stem(inputOfFirst(input, whole), own);
+        }
+        for (const std::string& value : m_first->stemValues()) {
+            whole.inputs.insert_or_assign(value, own.inputs.at(value));
+        }
+        whole.inputs.insert_or_assign(projects::statesOf(m_first->network()), stackOutput);
+        return {stackOutput, {}};
     }
 
     [[nodiscard]] at::Tensor inputOfFirst(const at::Tensor& input, const Pass& whole) const
@@ -496,7 +513,7 @@ private:
     void addFurther(const std::vector<at::Tensor>& outputs, const DeviceBatch& batch, const Pass& pass,
                     BatchQuantities& quantities) const
     {
-        const ObjectiveEntry& objective = m_first->objective();
+        const ObjectiveEntry& objective = m_judge->objective();
         const at::Tensor& output = outputs.front();
         for (const ObjectiveQuantity& quantity : objective.further) {
             if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
@@ -506,8 +523,8 @@ private:
         if (objective.confusion != nullptr) {
             quantities.confusion = objective.confusion(output, batch.target);
         }
-        for (const std::size_t i : m_first->labels()) {
-            const std::string& port = m_first->outputPorts()[i];
+        for (const std::size_t i : m_judge->labels()) {
+            const std::string& port = m_judge->outputPorts()[i];
             const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
             quantities.means.push_back(
                 {accuracyOf(port), labels.further.front().mean(outputs[i], pass.inputs.at(port))});
@@ -573,6 +590,8 @@ private:
     std::vector<LossGroup> m_groups;
     std::vector<Tower> m_towers; ///< in the order in which they run
     CompiledTower* m_first = nullptr;
+    std::size_t m_judged = 0; ///< index of the judged tower
+    CompiledTower* m_judge = nullptr;
     InitPlan m_plan;
 };
 
@@ -619,21 +638,32 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project&
                                                                   const projects::ExampleSchema& examples,
                                                                   const std::string& device, SumOrder sums)
 {
-    if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
-        return sound.error();
-    } else if (const Status fits = checkWeights(*sound, device); !fits) {
+    const Result<projects::SoundProject> sound = projects::soundProject(project);
+    return sound ? compile(*sound, examples, device, sums, {})
+                 : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
+}
+
+Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const projects::SoundProject& document,
+                                                                  const projects::ExampleSchema& examples,
+                                                                  const std::string& device, SumOrder sums,
+                                                                  const About& about)
+{
+    if (const Status fits = checkWeights(document, device); !fits) {
         return fits.error();
     }
-    Result<Compute> compute = Compute::create(device, project.training.precision, projects::carriedPrecision(project));
+    Result<Compute> compute =
+        Compute::create(device, document->training.precision, projects::carriedPrecision(*document));
     if (!compute) {
         return compute.error();
     }
     compute->sums = sums;
-    if (const Status same = checkExamples(project, examples); !same) {
+    if (const Status same = checkExamples(*document, examples); !same) {
         return same.error();
     }
-    auto network = std::make_unique<Network>(*compute, project);
-    if (const Status added = network->addTowers(project, examples); !added) {
+    const projects::SoundProject view = viewOf(document, about.tower);
+    const std::size_t judge = about.judge == 0 ? about.tower : about.judge == about.tower ? 0 : about.judge;
+    auto network = std::make_unique<Network>(*compute, *view, judge);
+    if (const Status added = network->addTowers(*view, examples); !added) {
         return added.error();
     }
     return std::unique_ptr<CompiledNetwork>(std::move(network));

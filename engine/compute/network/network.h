@@ -8,6 +8,7 @@
 #include "engine/compute/init/named_parameter.h"
 #include "engine/data/sets/dataset.h"
 #include "projects/base/result.h"
+#include "projects/check/validate.h"
 #include "projects/model/project.h"
 
 #include <ATen/core/Tensor.h>
@@ -51,10 +52,10 @@ struct BatchQuantities {
 /// The losses of a group on a batch, scalars on the device.
 struct GroupLoss {
     at::Tensor trained; ///< the sum, whose gradient trains
-    at::Tensor judged;  ///< the objective of the first tower, which the run is judged by; undefined of later groups
+    at::Tensor judged;  ///< the objective of the judged tower; undefined of later groups
 };
 
-/// A document compiled to modules: its towers (tower.h), of which the first one is judged. Outputs, layers and
+/// A document compiled to modules: its towers (tower.h). One of them is judged, usually the first. Outputs, layers and
 /// alterations are those of the first tower. Each pass carries its settings (pass.h). Engine thread only. LibTorch's
 /// exceptions propagate and are caught at the session's boundary.
 class CompiledNetwork {
@@ -65,6 +66,15 @@ public:
                                                                           const projects::ExampleSchema& examples,
                                                                           const std::string& device,
                                                                           SumOrder sums = SumOrder::ByHalf);
+    /// The towers, by index in the document, that a network is about.
+    struct About {
+        std::size_t tower = 0; ///< takes the place of the first one (projects::viewOf)
+        std::size_t judge = 0; ///< the judged one
+    };
+    [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>> compile(const projects::SoundProject& document,
+                                                                          const projects::ExampleSchema& examples,
+                                                                          const std::string& device, SumOrder sums,
+                                                                          const About& about);
     virtual ~CompiledNetwork() = default;
 
     /// Initialises the parameters that `wanted` accepts, or all if it is empty, from project.seeds.init. Equal
@@ -77,10 +87,13 @@ public:
 
     /// Returns the output of the stack, before the head: [batch, time, d] or [batch, d].
     [[nodiscard]] virtual at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) = 0;
-    /// Returns the terms of the head's objective for an output of the stack, without regularisers.
+    /// Returns the network of the judged tower.
+    [[nodiscard]] virtual const projects::Network& judge() const = 0;
+    /// Returns the terms of the judged tower's objective for an output of the first stack, without regularisers.
     [[nodiscard]] virtual std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                                         const Pass& pass) = 0;
-    /// Returns the head's output for an output of the stack: logits [batch, time, vocab] or [batch, outputs].
+    /// Returns the judged tower's output for an output of the first stack: logits [batch, time, vocab] or [batch,
+    /// outputs].
     [[nodiscard]] virtual at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                               const Pass& pass) = 0;
     /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs]. The batch needs no target.
@@ -90,6 +103,8 @@ public:
     {
         return forward(DeviceBatch{input, {}}, pass);
     }
+    /// Returns the values of all towers by name (projects/nodes/towers.h).
+    [[nodiscard]] virtual std::map<std::string, at::Tensor> values(const DeviceBatch& batch, const Pass& pass) = 0;
     /// Returns the number of groups of losses that train the same towers, at least 1. A step adds the gradients of
     /// lossOfGroup() for all of them.
     [[nodiscard]] virtual std::size_t lossGroups() const = 0;
@@ -102,12 +117,14 @@ public:
         return lossOfGroup(0, batch, pass).trained;
     }
 
-    /// Returns the quantities of a batch: of the first tower's objective "loss", without regularisers, and those that
+    /// Returns the quantities of a batch: of the judged tower's objective "loss", without regularisers, and those that
     /// its entry has; of other towers "loss of <tower>"; and the further losses by their names.
     [[nodiscard]] virtual BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) = 0;
 
-    /// Returns the use of each layer that the document defines for the pass; empty if all run.
+    /// Returns the use of each layer of the first tower that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
+    /// Returns the use of each layer of tower `index` for the pass of the first one.
+    [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& pass, std::size_t index) = 0;
 
     /// Returns true if training leaves out elements, by DeviceBatch::draws.
     [[nodiscard]] virtual bool drops() const = 0;

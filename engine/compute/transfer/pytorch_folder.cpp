@@ -8,8 +8,10 @@
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
+#include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/norm.h>
 #include <ATen/ops/zeros.h>
 #include <fcntl.h>
@@ -31,11 +33,11 @@ namespace fs = std::filesystem;
 constexpr const char* kWeightsFile = "weights.safetensors";
 constexpr const char* kCustomWeightsFile = "model.safetensors";
 
-/// Returns the use of each layer in evaluation; an error if it runs only a part of a layer.
-Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, const Pass& pass)
+/// Returns the use of each layer of a tower in evaluation; an error if it runs only a part of a layer.
+Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, std::size_t tower, const Pass& pass)
 {
     std::vector<projects::ExportedLayer> layers;
-    for (const LayerUse& use : network.layersOf(pass)) {
+    for (const LayerUse& use : network.layersOf(pass, tower)) {
         if (use.runs && (!use.heads.all() || !use.mlp.all())) {
             return Error{"schedule", "after step " + std::to_string(pass.step) +
                                          " the network has only some of its attention heads or MLP parts, which is not "
@@ -78,12 +80,16 @@ PyTorchFolder PyTorchWriter::folder() const
 
 Status PyTorchWriter::makeCode()
 {
-    const Result<std::vector<projects::ExportedLayer>> layers =
-        layersIn(m_source.network, passAfter(m_source.run.step));
-    if (!layers) {
-        return layers.error();
+    std::vector<std::vector<projects::ExportedLayer>> all;
+    for (std::size_t tower = 0; tower < projects::towerCount(*m_source.project); ++tower) {
+        Result<std::vector<projects::ExportedLayer>> layers =
+            layersIn(m_source.network, tower, passAfter(m_source.run.step));
+        if (!layers) {
+            return layers.error();
+        }
+        all.push_back(*std::move(layers));
     }
-    Result<projects::PyTorchCode> code = projects::pyTorchCodeOf(m_source.project, *layers);
+    Result<projects::PyTorchCode> code = projects::pyTorchCodeOf(m_source.project, all);
     if (!code) {
         return code.error();
     }
@@ -100,9 +106,13 @@ Status PyTorchWriter::gather()
     }
     const Pass pass = passAfter(m_source.run.step);
     const at::Tensor output = network.forward(m_source.sample, pass);
-    const at::Tensor loss = network.loss(m_source.sample, pass);
-    if (loss.requires_grad()) {
-        loss.backward();
+    at::Tensor sum;
+    for (std::size_t group = 0; group < network.lossGroups(); ++group) {
+        const at::Tensor loss = network.lossOfGroup(group, m_source.sample, pass).trained;
+        if (loss.requires_grad()) {
+            loss.backward();
+        }
+        sum = sum.defined() ? sum + loss.detach() : loss.detach();
     }
     m_recorded.add("input", m_source.sample.input);
     m_recorded.add("target", m_source.sample.target);
@@ -110,7 +120,14 @@ Status PyTorchWriter::gather()
         m_recorded.add(name, values);
     }
     m_recorded.add("output", output.detach());
-    m_recorded.add("loss", loss.detach().reshape({1}).to(output.scalar_type()));
+    m_recorded.add("loss", sum.reshape({1}).to(output.scalar_type()));
+    if (!m_code.others.empty()) {
+        const at::NoGradGuard noGrad;
+        const std::map<std::string, at::Tensor> values = network.values(m_source.sample, pass);
+        for (const std::string& name : m_code.others) {
+            m_recorded.add("value." + name, values.at(name));
+        }
+    }
     for (const NamedParameter& parameter : network.parameters()) {
         const auto name = m_code.names.find(parameter.name);
         if (name == m_code.names.end()) {
@@ -173,10 +190,13 @@ Status PyTorchWriter::end()
 
 std::map<std::string, std::string> PyTorchWriter::texts() const
 {
-    return {{"model.py", m_code.model},
-            {"check.py", projects::pyTorchCheck()},
-            {"config.json", projects::pyTorchConfig(m_source.project, m_code, m_source.run)},
-            {"README.md", projects::pyTorchReadme(m_source.project, m_code, m_source.run)}};
+    std::map<std::string, std::string> all{
+        {"model.py", m_code.model},
+        {"check.py", projects::pyTorchCheck()},
+        {"config.json", projects::pyTorchConfig(m_source.project, m_code, m_source.run)},
+        {"README.md", projects::pyTorchReadme(m_source.project, m_code, m_source.run)}};
+    all.insert(m_code.files.begin(), m_code.files.end());
+    return all;
 }
 
 std::map<std::string, std::string> PyTorchWriter::textsOf(const CustomModel& custom) const
@@ -249,21 +269,24 @@ TOLERANCE = 1e-4
 
 
 def outputs_of(path, values):
-    """What the graph computes of the values by name."""
+    """What the graph computes of the values by name, in the order of its outputs."""
     try:
         import onnxruntime
     except ImportError:
         from onnx.reference import ReferenceEvaluator
 
-        return ReferenceEvaluator(str(path)).run(None, values)[0]
+        return ReferenceEvaluator(str(path)).run(None, values)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return session.run(None, values)[0]
+    return session.run(None, values)
 
 
 def difference(path, values, expected):
-    """How far the graph's output is from what is expected, relative to its size."""
-    expected = expected.numpy()
-    return numpy.abs(outputs_of(path, {name: value.numpy() for name, value in values.items()}) - expected).max() / (1 + numpy.abs(expected).max())
+    """How far the graph's outputs are from what is expected, relative to their sizes."""
+    found = outputs_of(path, {name: value.numpy() for name, value in values.items()})
+    return max(
+        (numpy.abs(one - other.numpy()).max() / (1 + numpy.abs(other.numpy()).max()) for one, other in zip(found, expected)),
+        key=lambda each: (math.isnan(each), each),
+    )
 
 
 def add_classes(path, folder):
@@ -280,6 +303,9 @@ def main():
     path = folder / "model.onnx"
     recorded = read_safetensors(folder / "recorded.safetensors")
     network = load(folder).eval()
+    others = getattr(network, "others", ())
+    if others:  # the outputs of the other towers, too
+        network.forward = network.outputs
     values = {name: recorded[name] for name in ("input", *getattr(network, "conditions", ()))}
     value = values["input"]
     time = value.shape[1] if value.dtype == torch.int64 else 0
@@ -297,20 +323,21 @@ def main():
             tuple(values.values()),
             str(path),
             input_names=list(values),
-            output_names=["output"],
+            output_names=["output", *others],
             dynamo=True,
             dynamic_shapes=sizes,
             verbose=False,
         )
     add_classes(path, folder)
     onnx.checker.check_model(str(path))
-    worst = difference(path, values, recorded["output"])
+    worst = difference(path, values, [recorded["output"], *(recorded["value." + name] for name in others)])
     # Other sizes, so that those of the sample are not built into the graph.
     smaller = {name: each[:1, :-1] if per_token(each) and time > 1 else each[:1] for name, each in values.items()}
     larger = {name: torch.cat([each, each[:1]]) for name, each in values.items()}
     for other in (smaller, larger):
         with torch.no_grad():
-            found = difference(path, other, network(*other.values()))
+            made = network(*other.values())
+            found = difference(path, other, made if others else [made])
         worst = max(worst, found, key=lambda each: (math.isnan(each), each))
     print(f"output: differs by {worst:.2g} of its size, at most {TOLERANCE:g} expected")
     if not worst <= TOLERANCE:  # a number that is none is no agreement

@@ -26,7 +26,7 @@ Project example(const std::string& name)
 Result<PyTorchCode> codeOf(const Project& project, const std::vector<ExportedLayer>& layers = {})
 {
     const Result<SoundProject> sound = soundProject(project);
-    return sound ? pyTorchCodeOf(*sound, layers) : Result<PyTorchCode>(sound.error());
+    return sound ? pyTorchCodeOf(*sound, {layers}) : Result<PyTorchCode>(sound.error());
 }
 
 bool contains(const std::string& text, const std::string& part)
@@ -176,13 +176,22 @@ void TestPyTorchCode::everyExampleIsWritten()
     for (const Example& each : examples()) {
         const Result<PyTorchCode> code = codeOf(each.project);
         QVERIFY2(code.ok(), each.name.c_str());
-        QCOMPARE(code->layers, each.project.network.depth());
+        std::int64_t layers = each.project.network.depth();
+        for (const Tower& tower : each.project.towers) {
+            layers += tower.network.depth();
+        }
+        QCOMPARE(code->layers, layers);
+        std::string all = code->model;
+        for (const auto& [name, text] : code->files) {
+            all += text;
+        }
+        QCOMPARE(code->files.size(), each.project.towers.empty() ? 0 : each.project.towers.size() + 1);
         for (const char* const part : {"class Stem(nn.Module):", "class Topology(nn.Module):", "class Head(nn.Module):",
                                        "class Network(nn.Module):", "def load("}) {
-            QVERIFY2(contains(code->model, part), part);
+            QVERIFY2(contains(all, part), part);
         }
         QVERIFY(code->model == codeOf(each.project)->model);
-        QVERIFY(!contains(code->model, "\t") && !contains(code->model, " \n") && !contains(code->model, "\n\n\n\n"));
+        QVERIFY(!contains(all, "\t") && !contains(all, " \n") && !contains(all, "\n\n\n\n"));
     }
 }
 

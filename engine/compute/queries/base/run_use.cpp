@@ -4,6 +4,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/check/validate.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -39,7 +40,13 @@ Status checkProject(const projects::Project& project)
 void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>* notes)
 {
     const std::int64_t begun = project.training.steps;
-    project.stack().schedule = projects::continued(std::move(project.stack().schedule), begun, steps);
+    const auto goOn = [&](projects::Network& network) {
+        network.stack().schedule = projects::continued(std::move(network.stack().schedule), begun, steps);
+    };
+    goOn(project.network);
+    for (projects::Tower& tower : project.towers) {
+        goOn(tower.network);
+    }
     project.training.steps = steps;
     if (notes && steps != begun && project.stack().schedule.course == projects::DropCourse::Curve) {
         notes->push_back("the share of kept layers goes on along the curve of " + std::to_string(begun) +
@@ -129,13 +136,22 @@ Result<OpenedRun> openRun(const RunRef& of, LargeFiles large, const PreparationW
     return taken ? std::move(opened) : Result<OpenedRun>(taken.error());
 }
 
-Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch)
+void nameAsInView(CheckpointFiles& checkpoint, const projects::Project& document, std::size_t index)
+{
+    const auto nameOf = [&](const std::string& name) { return projects::nameOfView(document, index, name); };
+    checkpoint.model.rename(nameOf);
+    checkpoint.optimiser.rename(nameOf);
+}
+
+Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch, const std::string& tower)
 {
     Result<OpenedRun> run = openRun(of, LargeFiles::AsKnown, watch);
     if (!run) {
         return run.error();
     }
-    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &run->notes);
+    const Result<std::size_t> index = projects::chosenTower(run->project, tower);
+    Result<CheckpointFiles> checkpoint =
+        index ? findCheckpoint(of.runDirectory, of.step, &run->notes) : Result<CheckpointFiles>(index.error());
     if (!checkpoint) {
         return checkpoint.error();
     }
@@ -144,7 +160,9 @@ Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch
     if (!dataset) {
         return dataset.error();
     }
-    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset)};
+    nameAsInView(*checkpoint, run->project, *index);
+    run->project = projects::viewOf(std::move(run->project), *index);
+    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset), *index};
 }
 
 } // namespace residua::engine

@@ -44,15 +44,22 @@ struct OpenedRun {
 /// Checks the tokeniser's files as openRun() checks the data, as far as they exist.
 [[nodiscard]] Status checkTokeniser(const RunRef& of, const OpenedRun& run);
 
-/// A checkpoint opened to make another run from it.
+/// Names the tensors as those of the view of tower `index` (projects::viewOf).
+void nameAsInView(CheckpointFiles& checkpoint, const projects::Project& document, std::size_t index);
+
+/// A checkpoint opened to make another run from it, about one tower: the run's project is the view of it, and so are
+/// the names of the tensors.
 struct OpenedCheckpoint {
     OpenedRun run;
     CheckpointFiles checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
+    std::size_t tower = 0;
 };
 /// Opens the checkpoint of its step, or without a step the newest intact one, with a note in the run's notes for each
-/// damaged one. For queries: `watch` is called as in openRun(), and while the data set is opened.
-[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch);
+/// damaged one. `tower` is the name of the tower that it is about, or empty for the first. For queries: `watch` is
+/// called as in openRun(), and while the data set is opened.
+[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch,
+                                                      const std::string& tower = {});
 
 /// Returns the first error of an invalid project.
 [[nodiscard]] Status checkProject(const projects::Project& project);

@@ -22,10 +22,12 @@
 #include "projects/huggingface/custom_model.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/picture_processor.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace residua::engine {
@@ -73,9 +75,6 @@ private:
             return run.error();
         }
         m_run.emplace(std::move(*run));
-        if (Status one = projects::checkOneTower(m_run->project, "an export"); !one) {
-            return one;
-        }
         Result<CheckpointFiles> checkpoint =
             findCheckpoint(m_request.of.runDirectory, m_request.of.step, &m_run->notes);
         if (!checkpoint) {
@@ -83,12 +82,72 @@ private:
         }
         m_checkpoint.emplace(std::move(*checkpoint));
         takeEvaluatedWeights(*m_checkpoint, m_run->project.training);
+        if (Status chosen = chooseTower(); !chosen) {
+            return chosen;
+        }
         Result<projects::SoundProject> sound = projects::soundProject(m_run->project);
         if (!sound) {
             return sound.error();
         }
         m_sound.emplace(std::move(*sound));
         return Done{};
+    }
+
+    /// Leaves out the losses that exports have not, with the towers that nothing else needs.
+    void dropLosses()
+    {
+        projects::Project& project = m_run->project;
+        std::vector<std::string> names;
+        std::erase_if(project.losses, [&](const projects::Loss& loss) {
+            if (!projects::isExported(loss)) {
+                names.push_back(loss.name);
+            }
+            return !projects::isExported(loss);
+        });
+        if (names.empty()) {
+            return;
+        }
+        m_run->notes.push_back("without the losses at exits: " + joinedText(names));
+        const std::set<std::size_t> used = projects::usedTowers(project);
+        m_checkpoint->model.rename([&](const std::string& name) {
+            for (std::size_t tower = 1; tower < projects::towerCount(project); ++tower) {
+                if (!used.contains(tower) && name.starts_with(projects::towerAt(project, tower).name + ".")) {
+                    return std::string();
+                }
+            }
+            return name;
+        });
+    }
+
+    /// Makes the run that of one tower, if that is wanted.
+    Status chooseTower()
+    {
+        dropLosses();
+        projects::Project& project = m_run->project;
+        if (!project.towers.empty() && m_request.tower.empty() && m_request.format == ExportFormat::HuggingFace) {
+            return Error{"towers", "a model of transformers is one network, and the document has " +
+                                       std::to_string(projects::towerCount(project)) +
+                                       " towers; expected --tower NAME of one that reads no other, or --to pytorch"};
+        }
+        if (m_request.format == ExportFormat::HuggingFace) {
+            project.losses.clear(); // such a model has none beside its head's
+        }
+        if (m_request.tower.empty()) {
+            return Done{};
+        }
+        const Result<std::size_t> tower = projects::chosenTower(project, m_request.tower);
+        Result<projects::Project> alone =
+            tower ? projects::aloneOf(project, *tower) : Result<projects::Project>(tower.error());
+        if (!alone) {
+            return alone.error();
+        }
+        nameAsInView(*m_checkpoint, project, *tower);
+        m_checkpoint->model.rename([](const std::string& name) {
+            const bool isOther = projects::parameterNameFrom(name).part == projects::NetworkPart::Other;
+            return isOther ? std::string() : name;
+        });
+        project = *std::move(alone);
+        return checkProject(project);
     }
 
     /// Decides whether a model of transformers has one of its architectures or needs custom code.

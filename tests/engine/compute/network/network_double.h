@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,13 @@ public:
         m_training = pass.training();
         return m_forward(m_parameters[0].tensor, batch.input);
     }
+    std::map<std::string, at::Tensor> values(const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    {
+        return {{"network.output", forward(batch, pass)}};
+    }
+    [[nodiscard]] const projects::Network& judge() const override { return m_network; }
+    using CompiledNetwork::layersOf;
+    std::vector<engine::LayerUse> layersOf(const engine::Pass&, std::size_t) override { return {}; }
     [[nodiscard]] std::size_t lossGroups() const override { return 1; }
     engine::GroupLoss lossOfGroup(std::size_t, const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
@@ -81,6 +89,7 @@ public:
     [[nodiscard]] bool training() const { return m_training; }
 
 private:
+    projects::Network m_network;
     engine::InitPlan m_plan{{}, {}, 0}; ///< of nothing
     std::vector<engine::NamedParameter> m_parameters;
     Forward m_forward;

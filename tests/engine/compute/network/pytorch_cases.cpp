@@ -572,6 +572,87 @@ void PyTorchCases::addLoops()
     add("grown-loop", std::move(grown), 6);
 }
 
+namespace {
+
+/// The network of a document as a further tower.
+projects::Tower towerOf(const Project& project, const std::string& name, projects::OwnLoss own)
+{
+    projects::Tower tower{project.network};
+    tower.network.name = name;
+    tower.network.ownLoss = own;
+    return tower;
+}
+
+/// Lets the first tower read a value through a joint to its width.
+void join(Project& project, const std::string& value)
+{
+    project.network.input = value;
+    project.network.stem = GraphBuilder()
+                               .node("input", "input")
+                               .then("joint", "linear", {{"out", std::string("d")}, {"bias", false}})
+                               .then("output", "output")
+                               .build();
+}
+
+/// A student with a head that adds a frozen teacher's logits, a second student, and losses for both and for one.
+Project taught()
+{
+    Project project = tinyLanguage("transformer", "mhc", 2);
+    project.towers = {towerOf(tinyLanguage("transformer", "plain", 3), "my-teacher", projects::OwnLoss::Measured),
+                      towerOf(tinyLanguage("transformer", "grn-v3", 2), "other", projects::OwnLoss::Trained)};
+    project.towers[0].network.frozen = true;
+    project.towers[1].network.lossWeight = 0.5;
+    project.network.head = GraphBuilder()
+                               .node("input", "input")
+                               .node("teacher", "input", {{"port", std::string("my-teacher.output")}})
+                               .node("logits", "linear", {{"out", std::string("vocab")}})
+                               .node("add", "add")
+                               .node("output", "output")
+                               .wire("input", "logits")
+                               .wire("logits", "add.in1")
+                               .wire("teacher", "add.in2")
+                               .wire("add", "output")
+                               .build();
+    const auto loss = [&](const char* name, projects::LossKind kind, const char* output, const char* target) {
+        projects::Loss& made = project.losses.emplace_back();
+        made.name = name;
+        made.kind = kind;
+        made.output = output;
+        made.target = target;
+        made.weight = 0.25;
+        return &made;
+    };
+    loss("soft", projects::LossKind::SoftTargets, "other.output", "my-teacher.output")->temperature = 2;
+    loss("close", projects::LossKind::SquaredError, "network.states", "other.states")->trains = {"network"};
+    loss("again", projects::LossKind::CrossEntropy, "other.output", "");
+    return project;
+}
+
+} // namespace
+
+void PyTorchCases::addTowers()
+{
+    Project joined = tinyLanguage("transformer-qkv", "dca", 3);
+    joined.towers = {towerOf(tinyLanguage("transformer", "ancre-ingoing", 3), "lower", projects::OwnLoss::Trained)};
+    joined.towers[0].network.stack().width = 4;
+    joined.towers[0].network.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+    join(joined, "lower.states");
+    add("towers-joined", std::move(joined));
+    add("towers-taught", taught());
+    Project paired = tinyVectors("mlp", "grn-v1", 2);
+    paired.towers = {towerOf(tinyVectors("mlp", "plain", 2), "other", projects::OwnLoss::None)};
+    projects::Loss contrastive;
+    contrastive.name = "pairs";
+    contrastive.kind = projects::LossKind::Contrastive;
+    contrastive.target = "other.output";
+    paired.losses = {contrastive};
+    add("towers-contrastive", std::move(paired));
+    Project masked = tinyClassifier("ancre-ingoing", 2);
+    masked.towers = {towerOf(tinyClassifier("plain", 2), "encoder", projects::OwnLoss::None)};
+    join(masked, "encoder.states");
+    add("towers-conditions", std::move(masked));
+}
+
 void PyTorchCases::addExamples()
 {
     for (const projects::Example& example : projects::examples()) {

@@ -42,6 +42,8 @@ public:
     void addStages();
     /// Loops under every way of wiring them: in both orders, with a changed state, and with visits that are not made.
     void addLoops();
+    /// Towers that read each other's values, and losses between them.
+    void addTowers();
     /// The examples, in single precision and at their own sizes.
     void addExamples();
 

@@ -11,6 +11,7 @@
 #include "projects/huggingface/custom_model.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"
@@ -138,15 +139,21 @@ void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNet
     for (const NamedParameter& parameter : network.parameters()) {
         parameter.tensor.mutable_grad().reset();
     }
-    const at::Tensor loss = network.loss(batch, trains ? kTraining : evaluation);
-    engine::HostTensors gradients;
-    gradients.add("loss", loss.detach().reshape({1}));
-    if (loss.requires_grad()) {
-        loss.backward();
+    at::Tensor sum;
+    for (std::size_t group = 0; group < network.lossGroups(); ++group) {
+        const at::Tensor loss = network.lossOfGroup(group, batch, trains ? kTraining : evaluation).trained;
+        sum = sum.defined() ? sum + loss.detach() : loss.detach();
+        if (loss.requires_grad()) {
+            loss.backward();
+        }
     }
-    std::vector<projects::ExportedLayer> layers;
-    for (const engine::LayerUse& use : network.layersOf(evaluation)) {
-        layers.push_back({use.runs, use.factor});
+    engine::HostTensors gradients;
+    gradients.add("loss", sum.reshape({1}));
+    std::vector<std::vector<projects::ExportedLayer>> layers(projects::towerCount(each.project));
+    for (std::size_t tower = 0; tower < layers.size(); ++tower) {
+        for (const engine::LayerUse& use : network.layersOf(evaluation, tower)) {
+            layers[tower].push_back({use.runs, use.factor});
+        }
     }
     const auto code = projects::pyTorchCodeOf(*projects::soundProject(each.project), layers);
     for (const NamedParameter& parameter : network.parameters()) {
@@ -206,6 +213,7 @@ private Q_SLOTS:
         m_cases.addNetworks();
         m_cases.addStages();
         m_cases.addLoops();
+        m_cases.addTowers();
         m_cases.addExamples();
         for (const PyTorchCase& each : m_cases.all()) {
             try {
