@@ -71,10 +71,6 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
     validateTopology(view, found);
     found.checkRanges("/schedule");
     validateSchedule(view, found);
-    if (grows(view.stack().schedule)) {
-        found.error("/schedule", "makes the tower grow from stage to stage, which only the first one does; expected "
-                                 "another choice of the layers that train");
-    }
     for (const Problem& problem : found.take()) {
         const std::string path = pointerOfView(index, problem.path);
         const bool isOfField = problem.place == placeOfField(view, problem.path);
@@ -295,6 +291,12 @@ void validateTowers(const Project& project, Problems& problems)
     }
     for (std::size_t index = 0; index < towerCount(project); ++index) {
         checkInput(viewOf(project, index), index, problems);
+        const Network& network = towerAt(project, index);
+        if (network.frozen && grows(network.stack().schedule)) {
+            problems.error(pointerOfView(index, "/schedule"),
+                           "makes a frozen tower grow, whose new layers would not train; expected a tower that is not "
+                           "frozen, or no growth");
+        }
         if (index > 0) {
             checkTower(project, index, problems);
         }

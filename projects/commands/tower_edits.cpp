@@ -7,7 +7,6 @@
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
-#include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -28,15 +27,6 @@ TowerLayout layoutOf(const Layout& layout, std::size_t tower)
     return tower == 0                      ? TowerLayout{layout.positions, layout.groups}
            : tower <= layout.towers.size() ? layout.towers[tower - 1]
                                            : TowerLayout{};
-}
-
-/// Returns the network as a further tower, which cannot grow.
-Tower furtherTower(Network network)
-{
-    if (grows(network.stack().schedule)) {
-        network.stack().schedule = {};
-    }
-    return {std::move(network)};
 }
 
 /// Names of the values of a tower, which is renamed.
@@ -131,8 +121,7 @@ Edit renameTower(const Project& view, const std::string& name)
 TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss)
 {
     const Project& project = document.project;
-    Tower copy = furtherTower(towerAt(project, shown));
-    copy.network = renamed(copy.network, freeTowerName(project, copy.network.name));
+    Tower copy{renamed(towerAt(project, shown), freeTowerName(project, towerAt(project, shown).name))};
     if (loss == CopiedLoss::None) {
         copy.network.ownLoss = OwnLoss::None;
     }
@@ -171,8 +160,7 @@ TowerChange joinStack(const Document& document, std::size_t shown)
 {
     const Project& project = document.project;
     const Network& upper = towerAt(project, shown);
-    Tower lower = furtherTower(upper);
-    lower.network = renamed(lower.network, freeTowerName(project, "lower"));
+    Tower lower{renamed(upper, freeTowerName(project, "lower"))};
     lower.network.ownLoss = OwnLoss::None;
     lower.network.tieHead = false;
     lower.network.head = GraphBuilder().node("input", "input").then("output", "output").build();

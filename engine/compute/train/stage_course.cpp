@@ -27,22 +27,17 @@ using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSpan;
 
-/// Returns the parsed name of a layer's parameter; nullopt for others.
-std::optional<projects::ParameterName> layerParameter(std::string_view text)
-{
-    const projects::ParameterName name = projects::parameterNameFrom(text);
-    return name.layer > 0 ? std::optional(name) : std::nullopt;
-}
-
 /// The indices of the layers' parameters, by layer and name.
 using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
 
-LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
+/// `nameOf` parses a name.
+template <class NameOf>
+LayerIndex indexOf(const std::vector<NamedParameter>& parameters, const NameOf& nameOf)
 {
     LayerIndex index;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (const auto named = layerParameter(parameters[i].name)) {
-            index.emplace(std::pair{named->layer, named->rest}, i);
+        if (const projects::ParameterName named = nameOf(parameters[i].name); named.layer > 0) {
+            index.emplace(std::pair{named.layer, named.rest}, i);
         }
     }
     return index;
@@ -118,12 +113,19 @@ std::string toldOfLayers(const projects::Stack& stack, const Growth& growth, Gro
 
 } // namespace
 
-StageCourse::StageCourse(const projects::Project& project)
-    : m_stack(project.stack()),
-      m_schedule(project.stack().schedule),
-      m_depth(project.network.depth()),
-      m_spans(projects::spansOf(m_schedule, m_depth, project.training.steps))
+StageCourse::StageCourse(const projects::Project& view, std::string scope)
+    : m_stack(view.stack()),
+      m_schedule(view.stack().schedule),
+      m_depth(view.network.depth()),
+      m_scope(std::move(scope)),
+      m_spans(projects::spansOf(m_schedule, m_depth, view.training.steps))
 {
+}
+
+projects::ParameterName StageCourse::nameOf(std::string_view parameter) const
+{
+    const bool isOwn = parameter.starts_with(m_scope);
+    return isOwn ? projects::parameterNameFrom(parameter.substr(m_scope.size())) : projects::ParameterName();
 }
 
 std::optional<StageBorder> StageCourse::after(std::int64_t stepsDone) const
@@ -247,7 +249,7 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
     }
     const Growth growth = projects::growthOf(m_schedule.growth, before, after);
     std::vector<NamedParameter>& parameters = network.parameters();
-    const LayerIndex index = indexOf(parameters);
+    const LayerIndex index = indexOf(parameters, [this](std::string_view name) { return nameOf(name); });
     TransferPlan plan;
     // A source is never above its copy, so rows from the top layer down never read a layer that was already written.
     for (std::int64_t number = after; number >= 1; --number) {
@@ -278,8 +280,8 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
         return held;
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const auto named = layerParameter(parameters[i].name);
-        if (!named || !parameters[i].slices) {
+        const projects::ParameterName named = nameOf(parameters[i].name);
+        if (named.layer == 0 || !parameters[i].slices) {
             continue;
         }
         const PartSlices& slices = *parameters[i].slices;
@@ -287,7 +289,7 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
         const std::int64_t count = heads ? slices.count : pass.layers.front().mlpParts;
         std::set<std::size_t> kept; // by any visit of the layer
         bool whole = true;
-        for (const std::int64_t number : m_stack.visitsOf(named->layer)) {
+        for (const std::int64_t number : m_stack.visitsOf(named.layer)) {
             const LayerUse layer = pass.layer(static_cast<std::size_t>(number - 1));
             const PartUse& use = heads ? layer.heads : layer.mlp;
             if (layer.runs && use.keep >= 1) {
@@ -327,7 +329,7 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const StageSpan& span = projects::spanAt(m_spans, pass.step);
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
-        const projects::ParameterName name = projects::parameterNameFrom(parameter.name);
+        const projects::ParameterName name = nameOf(parameter.name);
         const std::vector<std::int64_t> visits = m_stack.visitsOf(name.layer);
         const bool absent = name.layer > 0
                                 ? !visits.empty() && visits.front() <= exists && !anyRuns(visits, pass.layers)

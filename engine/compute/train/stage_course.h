@@ -3,12 +3,14 @@
 
 #include "engine/compute/network/network.h"
 #include "engine/compute/train/optimiser.h"
+#include "projects/model/parameter_name.h"
 #include "projects/model/project.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -21,10 +23,11 @@ struct StageBorder {
     std::string name; ///< of the stage that begins
 };
 
-/// Follows a project's schedule and applies it to weights and gradients. Engine thread.
+/// Follows the schedule of a tower and applies it to weights and gradients. Engine thread.
 class StageCourse {
 public:
-    explicit StageCourse(const projects::Project& project);
+    /// `view` has the tower in the first place. `scope` is the beginning of its parameters' names.
+    explicit StageCourse(const projects::Project& view, std::string scope = {});
 
     /// Returns the border between the completed steps and the next one, if any. A curve has no borders.
     [[nodiscard]] std::optional<StageBorder> after(std::int64_t stepsDone) const;
@@ -67,9 +70,13 @@ private:
     [[nodiscard]] VisitRepeats visitRepeats(const Pass& pass, std::int64_t end) const;
     [[nodiscard]] std::string toldOfParts(const StageBorder& border) const;
 
+    /// Returns the parsed name of a parameter of the tower; Other for those of other towers.
+    [[nodiscard]] projects::ParameterName nameOf(std::string_view parameter) const;
+
     projects::Stack m_stack;
     projects::StageSchedule m_schedule;
     std::int64_t m_depth;
+    std::string m_scope;
     std::vector<projects::StageSpan> m_spans;
     at::Tensor m_zeros; ///< shared by all absent gradients
 };

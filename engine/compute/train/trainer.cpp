@@ -10,6 +10,7 @@
 #include "engine/compute/train/stopwatch.h"
 #include "engine/compute/train/tensor_io.h"
 #include "projects/base/text.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <ATen/TensorOperators.h>
@@ -58,6 +59,14 @@ projects::TrainingPlan planOfOptimiser(const TrainerParts& parts)
     return plan;
 }
 
+bool growsAnywhere(const projects::Project& project)
+{
+    return projects::grows(project.stack().schedule) ||
+           std::ranges::any_of(project.towers, [](const projects::Tower& tower) {
+               return projects::grows(tower.network.stack().schedule);
+           });
+}
+
 /// Returns the division of the optimiser's states among the ranks; null if each keeps all.
 std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* ranks)
 {
@@ -65,9 +74,8 @@ std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* rank
         return nullptr;
     }
     return std::make_unique<ParameterShares>(*ranks, parts.network->parameters(),
-                                             projects::grows(parts.project.stack().schedule)
-                                                 ? ParameterShares::Together::Siblings
-                                                 : ParameterShares::Together::Nothing);
+                                             growsAnywhere(parts.project) ? ParameterShares::Together::Siblings
+                                                                          : ParameterShares::Together::Nothing);
 }
 
 /// Returns a small tensor of the host on the device, without waiting.
@@ -80,7 +88,7 @@ at::Tensor onDevice(const at::Tensor& values, c10::Device device)
 
 Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
                                const std::string& device, FirstWeights weights, const PreparationWatches& watches,
-                               const Reading& reading)
+                               const Reading& reading, const CompiledNetwork::About& about)
 {
     Result<c10::Device> opened = openDevice(device);
     if (!opened) {
@@ -91,8 +99,10 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
         return dataset.error();
     }
     const SumOrder sums = reading.version < ReadingVersion::Third ? SumOrder::ByBranch : SumOrder::ByHalf;
+    const Result<projects::SoundProject> sound = projects::soundProject(project);
     Result<std::unique_ptr<CompiledNetwork>> network =
-        CompiledNetwork::compile(project, (*dataset)->schema(), device, sums);
+        sound ? CompiledNetwork::compile(*sound, (*dataset)->schema(), device, sums, about)
+              : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
     if (!network) {
         return network.error();
     }
@@ -104,7 +114,8 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
             return started.error();
         }
     }
-    return TrainerParts{project, std::move(*dataset), std::move(*network), *opened, reading.version};
+    return TrainerParts{projects::viewOf(project, about.tower), std::move(*dataset), std::move(*network), *opened,
+                        reading.version};
 }
 
 Trainer::Trainer(TrainerParts parts, Ranks* ranks)
@@ -117,7 +128,7 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
       m_exchange(ranks == nullptr
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
-      m_course(m_parts.project),
+      m_courses(coursesOf(m_parts.project)),
       m_graphs(m_parts.device, *m_parts.network),
       m_ring(m_parts.device, kMostWaiting)
 {
@@ -286,7 +297,7 @@ Status Trainer::accumulateGradients(const Pass& pass)
         return addGradients(batch, training, share);
     };
     StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr && m_parts.network->isRecordable()
-                                         ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
+                                         ? m_graphs.forStep(pass.layers, m_courses.front().course.expectedRepeats(pass))
                                          : nullptr;
     if (m_readsAhead) {
         if (const Status read = readStep(); !read) {
@@ -425,11 +436,16 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     if (magnitudes != nullptr) {
         magnitudes->sawGradients(m_parts.network->parameters(), m_parts.project.stack());
     }
-    m_course.fillAbsent(pass, m_parts.network->parameters());
+    std::vector<HeldSlice> untouched;
+    for (Course& each : m_courses) {
+        const Pass own = passOf(each, pass);
+        each.course.fillAbsent(own, m_parts.network->parameters());
+        std::ranges::move(each.course.untouched(own, m_parts.network->parameters()), std::back_inserter(untouched));
+    }
     ++m_step;
     m_isGrownAhead = false;
     const double rate = projects::learningRateAt(plan, m_parts.project.stack().schedule, m_step);
-    const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
+    const at::Tensor norm = m_optimiser.step(rate, untouched);
     m_optimiser.clearGradients();
     m_average.update();
     if (m_ranks != nullptr) {
@@ -458,7 +474,7 @@ TrainedState Trainer::state()
             .project = m_parts.project,
             .device = m_parts.device,
             .step = m_step,
-            .drawsLayers = m_course.drawsAt(std::max<std::int64_t>(m_step, 1)),
+            .drawsLayers = drawsAt(std::max<std::int64_t>(m_step, 1)),
             .partOf = [this](std::int64_t step) { return partOf(step); }};
 }
 

@@ -44,10 +44,12 @@ enum class FirstWeights {
 
 /// Opens the data, the device and the network of a valid project. `reading` is that of the run, if there is one. Errors
 /// name the place.
+/// The parts are those of the view of about.tower.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
                                              FirstWeights weights = FirstWeights::Initialised,
-                                             const PreparationWatches& watches = {}, const Reading& reading = {});
+                                             const PreparationWatches& watches = {}, const Reading& reading = {},
+                                             const CompiledNetwork::About& about = {});
 
 /// Trains a network: batches, loss, gradients, update. Independent of runs, metrics and events. Engine thread.
 class Trainer {
@@ -132,7 +134,25 @@ private:
                                     const std::function<std::int64_t(std::int64_t)>& stepOfBatch, double& train,
                                     double& validation);
     /// Makes the new layers at the border. Returns a description of them and of the effect on the network's function.
-    [[nodiscard]] Result<std::string> growOver(const StageBorder& border);
+    /// The course of a tower that runs.
+    struct Course {
+        std::size_t tower = 0;
+        std::string name; ///< of a further tower: "tower encoder: "; else empty
+        std::string output;
+        StageCourse course;
+    };
+    [[nodiscard]] static std::vector<Course> coursesOf(const projects::Project& project);
+    /// Returns the pass with the use of the layers of the course's tower.
+    [[nodiscard]] Pass passOf(const Course& course, const Pass& pass);
+    [[nodiscard]] bool drawsAt(std::int64_t step) const;
+
+    /// A border at the present step, of a tower.
+    struct Border {
+        const Course& of;
+        StageBorder border;
+    };
+    [[nodiscard]] std::vector<Border> bordersNow() const;
+    [[nodiscard]] Result<std::string> growOver(const std::vector<Border>& borders);
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
     /// Adds the gradients of all groups of losses on a micro-batch. Returns the loss that judges, as `share` makes it.
@@ -152,7 +172,7 @@ private:
     WeightAverage m_average;
     std::optional<LossClipping> m_clipping;       ///< nullopt if the optimiser clips the gradients of the step
     std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
-    StageCourse m_course;
+    std::vector<Course> m_courses;                ///< the first is that of the first tower, which always has one
     StepGraphs m_graphs;
     MetricRing m_ring;
     bool m_readsAhead = false;     ///< true if the number of targets differs by micro-batch

@@ -6,6 +6,8 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
 #include "projects/base/text.h"
+#include "projects/nodes/towers.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -100,25 +102,71 @@ Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std
     return Done{};
 }
 
-Result<std::string> Trainer::growOver(const StageBorder& border)
+std::vector<Trainer::Course> Trainer::coursesOf(const projects::Project& project)
 {
-    at::Tensor before;
-    at::Tensor after;
-    const bool grows = m_course.growsAt(border);
-    const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
+    std::vector<Course> courses;
+    courses.push_back({0, {}, projects::outputOf(project.network), StageCourse(project)});
+    for (const std::size_t index : projects::usedTowers(project)) {
+        const projects::Network& network = projects::towerAt(project, index);
+        if (index > 0 && !network.frozen && !projects::trainsAll(network.stack().schedule)) {
+            courses.push_back({index, "tower " + network.name + ": ", projects::outputOf(network),
+                               StageCourse(projects::viewOf(project, index), network.name + ".")});
+        }
+    }
+    return courses;
+}
+
+Pass Trainer::passOf(const Course& course, const Pass& pass)
+{
+    Pass own = pass;
+    if (course.tower > 0) {
+        own.layers = m_parts.network->layersOf(pass, course.tower);
+    }
+    return own;
+}
+
+bool Trainer::drawsAt(std::int64_t step) const
+{
+    return std::ranges::any_of(m_courses, [step](const Course& each) { return each.course.drawsAt(step); });
+}
+
+std::vector<Trainer::Border> Trainer::bordersNow() const
+{
+    std::vector<Border> borders;
+    for (const Course& each : m_courses) {
+        if (std::optional<StageBorder> border = each.course.after(m_step)) {
+            borders.push_back({each, *std::move(border)});
+        }
+    }
+    return borders;
+}
+
+Result<std::string> Trainer::growOver(const std::vector<Border>& borders)
+{
+    using Values = std::map<std::string, at::Tensor>;
+    Values before;
+    Values after;
+    const bool grows =
+        std::ranges::any_of(borders, [](const Border& each) { return each.of.course.growsAt(each.border); });
+    const auto take = [&](Values& outputs, std::int64_t step) -> Status {
         return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
-            outputs = m_parts.network->forward(firstOf(batch, kMostCompared), partOf(step));
+            const DeviceBatch few = firstOf(batch, kMostCompared);
+            outputs = m_parts.project.towers.empty()
+                          ? Values{{m_courses.front().output, m_parts.network->forward(few, partOf(step))}}
+                          : m_parts.network->values(few, partOf(step));
         });
     };
     if (const Status taken = take(before, m_step); !taken) {
         return taken.error();
     }
-    std::string note;
+    std::vector<std::string> notes;
     {
         const Stopwatch stopwatch(m_seconds);
         m_isGrownAhead = grows;
         m_graphs.clear();
-        note = m_course.grow(border, *m_parts.network, m_optimiser);
+        for (const Border& each : borders) {
+            notes.push_back(each.of.course.grow(each.border, *m_parts.network, m_optimiser));
+        }
         if (grows) {
             m_average.restart();
         }
@@ -126,39 +174,47 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     if (const Status taken = take(after, m_step + 1); !taken) {
         return taken.error();
     }
-    if (grows) {
-        const bool meant = m_course.meansToKeep();
-        note += (note.empty() ? "" : "; ") + keptText(before, after, m_parts.project.training.precision, meant);
+    std::string note;
+    for (std::size_t i = 0; i < borders.size(); ++i) {
+        const auto& [of, border] = borders[i];
+        if (of.course.growsAt(border)) {
+            notes[i] +=
+                (notes[i].empty() ? "" : "; ") + keptText(before.at(of.output), after.at(of.output),
+                                                          m_parts.project.training.precision, of.course.meansToKeep());
+        }
+        note += notes[i].empty() ? "" : (note.empty() ? "" : "; ") + of.name + notes[i];
     }
     return note;
 }
 
 Result<std::optional<StageRecord>> Trainer::beginStage()
 {
-    const std::optional<StageBorder> border = m_course.after(m_step);
-    if (!border) {
+    const std::vector<Border> borders = bordersNow();
+    if (borders.empty()) {
         return std::optional<StageRecord>();
     }
     StageRecord record;
     record.step = m_step;
-    record.name = border->name;
+    std::int64_t from = 0; // the steps around the border in which no tower has another one
+    std::int64_t to = m_parts.project.training.steps;
+    for (const Border& each : borders) {
+        record.name += (record.name.empty() ? "" : ", ") + each.of.name + each.border.name;
+        from = std::max(from, each.border.before.from);
+        to = std::min(to, each.border.after.to);
+    }
     if (m_step == 0) {
         return std::optional(std::move(record));
     }
     const c10::DeviceGuard current(m_parts.device);
     applyDeterminism(m_parts.project.training.determinism);
-    const bool draws = m_course.drawsAt(m_step) || m_course.drawsAt(m_step + 1);
+    const bool draws = drawsAt(m_step) || drawsAt(m_step + 1);
     const std::int64_t batches = draws ? m_parts.project.training.validationBatches : 1;
-    const auto stepBefore = [&](std::int64_t batch) {
-        return draws ? std::max(m_step - batch, border->before.from + 1) : m_step;
-    };
-    const auto stepAfter = [&](std::int64_t batch) {
-        return draws ? std::min(m_step + 1 + batch, border->after.to) : m_step + 1;
-    };
+    const auto stepBefore = [&](std::int64_t batch) { return draws ? std::max(m_step - batch, from + 1) : m_step; };
+    const auto stepAfter = [&](std::int64_t batch) { return draws ? std::min(m_step + 1 + batch, to) : m_step + 1; };
     if (const Status taken = takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore); !taken) {
         return taken.error();
     }
-    Result<std::string> note = growOver(*border);
+    Result<std::string> note = growOver(borders);
     if (!note) {
         return note.error();
     }
