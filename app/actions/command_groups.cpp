@@ -38,16 +38,9 @@ void CommandGroup::note(const QString& text)
     m_status.note(text);
 }
 
-bool CommandGroup::showsFirstTower()
+std::string CommandGroup::selectedTower() const
 {
-    if (m_session.shownTower() == 0) {
-        return true;
-    }
-    refuse(tr("The selection is of the tower %1. A run is measured and continued without parts of its first tower "
-              "alone: show the tower %2.")
-               .arg(QString::fromStdString(m_session.project().network.name),
-                    QString::fromStdString(m_session.wholeProject().network.name)));
-    return false;
+    return m_session.isOpen() && m_session.shownTower() > 0 ? m_session.project().network.name : std::string();
 }
 
 void CommandGroup::finishTyping() const

@@ -64,8 +64,8 @@ protected:
     void refuse(const QString& reason);
     /// Shows the result of a command in the status line.
     void note(const QString& text);
-    /// True if the first tower is shown, which parts of runs are selected in. Refuses otherwise.
-    bool showsFirstTower();
+    /// Returns the name of the shown tower, whose parts are selected; empty for the first.
+    [[nodiscard]] std::string selectedTower() const;
     /// Enters a value that is being typed in the window, as if its field lost the focus, so that it is saved or
     /// trained.
     void finishTyping() const;

@@ -79,10 +79,10 @@ private:
     std::vector<KeptEffects> m_added; ///< shown since the last reading began
 };
 
-/// Reads what there is of a run. Blocks; any thread.
-Result<Measurable> readMeasurable(const std::string& run)
+/// Reads what there is of a run and a tower. Blocks; any thread.
+Result<Measurable> readMeasurable(const std::string& run, const std::string& tower)
 {
-    Result<GoOnSource> source = readGoOnSource(run);
+    Result<GoOnSource> source = readGoOnSource(run, tower);
     if (!source) {
         return source.error();
     }
@@ -101,6 +101,10 @@ KnockoutCommands::KnockoutCommands(const WindowParts& parts, FetchCommands& fetc
         if (run == runs.front()) {
             readFront(); // it may have trained a measured step again
         }
+    });
+    connect(&m_session, &DocumentSession::towerShown, this, [this] {
+        m_effects.setRun(m_workspace.shownRuns().front(), {}); // they are of another tower
+        readFront();
     });
     connect(m_actions.knockOut, &QAction::triggered, this, &KnockoutCommands::askInFront);
     connect(m_actions.whatIf, &QAction::triggered, this, &KnockoutCommands::askWhatIf);
@@ -145,7 +149,14 @@ void KnockoutCommands::readFront()
         return;
     }
     inBackground(
-        this, [run] { return engine::readEffects(run); },
+        this,
+        [run, tower = selectedTower()] {
+            auto kept = engine::readEffects(run);
+            if (kept) {
+                std::erase_if(*kept, [&](const KeptEffects& effects) { return effects.key.tower != tower; });
+            }
+            return kept;
+        },
         [this, run, reading = m_readings](Result<std::vector<KeptEffects>> kept) {
             if (reading == m_readings && run == m_workspace.shownRuns().front()) {
                 m_effects.setRun(run, kept ? std::move(*kept) : std::vector<KeptEffects>());
@@ -173,9 +184,6 @@ void KnockoutCommands::askInFront()
 /// Asks about the selected shortcuts or, without any, about the selected layers.
 void KnockoutCommands::askWhatIf()
 {
-    if (!showsFirstTower()) {
-        return;
-    }
     const projects::Selection& selection = m_documents.selection();
     KnockoutRequest start;
     start.batches = 1;
@@ -208,7 +216,8 @@ void KnockoutCommands::ask(const std::string& run, KnockoutRequest start)
         refuse(tr("A knock-out of %1 is being measured: wait for it, or cancel it.").arg(m_dialog->runName()));
         return;
     }
-    m_fetch.read([run] { return readMeasurable(run); },
+    start.tower = selectedTower();
+    m_fetch.read([run, tower = start.tower] { return readMeasurable(run, tower); },
                  [this, start = std::move(start)](Measurable read) { open(std::move(read), start); });
 }
 
@@ -259,7 +268,7 @@ void KnockoutCommands::take(const KnockoutRequest& request, const engine::Knocko
 void KnockoutCommands::askWeakest()
 {
     const std::string run = runInFront();
-    if (run.empty() || !showsFirstTower()) {
+    if (run.empty()) {
         return;
     }
     if (m_weakest) {
@@ -389,7 +398,7 @@ InterventionCommands::InterventionCommands(const WindowParts& parts, FetchComman
 
 void InterventionCommands::ask(const std::string& run)
 {
-    m_fetch.read([run] { return readGoOnSource(run); },
+    m_fetch.read([run, tower = selectedTower()] { return readGoOnSource(run, tower); },
                  [this](GoOnSource source) {
                      if (m_dialog) {
                          m_dialog->reject();

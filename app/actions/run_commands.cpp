@@ -135,7 +135,7 @@ void RunCommands::connectSamples()
 
 void RunCommands::askToExport(const std::string& run)
 {
-    m_fetch.read([run] { return readGoOnSource(run); },
+    m_fetch.read([run, tower = selectedTower()] { return readGoOnSource(run, tower); },
                  [this, run](GoOnSource source) {
                      if (m_exportDialog) {
                          m_exportDialog->close();
@@ -236,9 +236,6 @@ void RunCommands::askInFront(const GoOnStart& start)
 
 void RunCommands::askWithoutSelection()
 {
-    if (!showsFirstTower()) {
-        return;
-    }
     const projects::Selection& selection = m_documents.selection();
     const projects::Pruning parts{{selection.shortcuts.begin(), selection.shortcuts.end()},
                                   {selection.layers.begin(), selection.layers.end()}};
@@ -251,7 +248,10 @@ void RunCommands::askWithoutSelection()
 
 void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& start)
 {
-    m_fetch.read([run] { return readGoOnSource(run); },
+    const std::string tower = kind == GoOnKind::Retrofit || kind == GoOnKind::Factorise || kind == GoOnKind::Fork
+                                  ? selectedTower()
+                                  : std::string();
+    m_fetch.read([run, tower] { return readGoOnSource(run, tower); },
                  [this, kind, start](GoOnSource source) {
                      if (start.asDocument) {
                          openWired(std::move(source));
@@ -263,7 +263,7 @@ void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& st
 
 void RunCommands::openWired(GoOnSource source)
 {
-    const projects::Project& document = m_session.wholeProject();
+    const projects::Project& document = m_session.project();
     if (document.network.depth() == source.project.network.depth()) {
         open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = {}});
         return;
@@ -290,7 +290,8 @@ void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)
     if (m_dialog) {
         m_dialog->close();
     }
-    m_dialog = new GoOnDialog(kind, std::move(source), m_session.wholeProject(), start, m_window);
+    m_dialog = new GoOnDialog(kind, std::move(source),
+                              source.tower.empty() ? m_session.wholeProject() : m_session.project(), start, m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
         request.of().projectDirectory = project;
         carryOut(request);

@@ -7,6 +7,7 @@
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
+#include "projects/nodes/towers.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
@@ -83,7 +84,7 @@ GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const GoOnStart& start, co
             tr("Factorise and train")};
 }
 
-Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
+Result<GoOnSource> readGoOnSource(const std::string& runDirectory, const std::string& tower)
 {
     const auto reader = engine::RunReader::open(runDirectory);
     if (!reader) {
@@ -94,8 +95,16 @@ Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
     if (!info || !project) {
         return info ? project.error() : info.error();
     }
-    GoOnSource source{std::move(*info), std::move(*project), engine::resumableSteps(runDirectory),
-                      engine::distantCheckpoints(runDirectory)};
+    const Result<std::size_t> index = projects::chosenTower(*project, tower);
+    if (!index) {
+        return Error{runDirectory, index.error().message};
+    }
+    GoOnSource source{std::move(*info),
+                      projects::viewOf(*std::move(project), *index),
+                      engine::resumableSteps(runDirectory),
+                      engine::distantCheckpoints(runDirectory),
+                      tower,
+                      *index};
     if (source.checkpoints.empty()) {
         return Error{runDirectory, "has no checkpoint yet to go on from"};
     }
@@ -185,7 +194,7 @@ std::optional<projects::Project> GoOnDialog::forked() const
     if (chosen.empty() || !applyEdit(document, projects::editOf({}, chosen))) {
         return std::nullopt;
     }
-    return std::move(document.project);
+    return projects::viewOf(std::move(document.project), m_source.index);
 }
 
 void GoOnDialog::fillCheckpoints()
@@ -232,7 +241,14 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
 GoOnRequest GoOnDialog::request() const
 {
     GoOnRequest request{m_kind, askedBy(m_kind)};
-    std::visit([this](auto& asked) { m_fields.read(asked); }, request.asked);
+    std::visit(
+        [this](auto& asked) {
+            m_fields.read(asked);
+            if constexpr (requires { asked.tower; }) {
+                asked.tower = m_source.tower;
+            }
+        },
+        request.asked);
     request.of().runDirectory = m_source.info.directory;
     return request;
 }

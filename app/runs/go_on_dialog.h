@@ -24,12 +24,14 @@ class SettingsList;
 /// What there is of a run that can be gone on with.
 struct GoOnSource {
     engine::RunInfo info;
-    projects::Project project;             ///< the trained project
+    projects::Project project;             ///< the trained project, as the view of the tower
     std::vector<std::int64_t> checkpoints; ///< steps, ascending
     engine::DistantCheckpoints distant;    ///< those that are on another machine only
+    std::string tower = {};                ///< the tower that requests are about; empty: the first
+    std::size_t index = 0;                 ///< of this tower in the document
 };
-/// Blocks; any thread.
-[[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
+/// Returns what there is of a run, about the tower of this name (empty: the first). Blocks; any thread.
+[[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory, const std::string& tower = {});
 /// Adds the checkpoints to a list, the last one first, with their steps as data. Names the place of those to fetch.
 void listCheckpoints(QComboBox& list, const GoOnSource& source);
 
@@ -47,7 +49,8 @@ struct GoOnStart {
 class GoOnDialog : public AskDialog {
     Q_OBJECT
 public:
-    /// `open`: the open project. Its topology is the first that a retrofit is offered, its settings a fork may have.
+    /// `open`: the open project, as the view of the same tower. Its topology is the first that a retrofit is offered,
+    /// its settings a fork may have.
     GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, GoOnStart start = {},
                QWidget* parent = nullptr);
 

@@ -78,6 +78,7 @@ engine::InterventionRequest InterventionDialog::request() const
 {
     engine::InterventionRequest request;
     m_fields.read(request);
+    request.tower = m_source.tower;
     if (request.what == InterventionKind::Transitions) {
         request.fill = StreamFill::Zero;
     } else {

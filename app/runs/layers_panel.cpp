@@ -159,10 +159,11 @@ void LayersPanel::read()
     m_stale = false;
     m_whose->setText(m_runs.front().empty() ? tr("Train the project to see norms, weights and effects.")
                                             : m_matrices.whose());
-    const auto work = [project = m_project, run = m_runs.front(), step = m_matrices.step()] {
+    const auto work = [project = m_project, run = m_runs.front(), step = m_matrices.step(),
+                       tower = m_matrices.tower()] {
         std::vector<engine::LayerRow> layers = engine::layersOf(*project);
         if (!run.empty()) {
-            engine::readLayers(layers, run, step);
+            engine::readLayers(layers, run, step, tower);
         }
         return layers;
     };

@@ -162,8 +162,7 @@ void LiveViews::takeEffects(editor::LiveWeights& live) const
 {
     const visualizers::ShownEffects& effects = m_workspace.shownEffects();
     const engine::KeptEffects* const measured = effects.ofShortcuts();
-    // They are of a run's first tower.
-    if (measured == nullptr || m_session.shownTower() != 0 || effects.run() != m_workspace.shownRuns().front()) {
+    if (measured == nullptr || effects.run() != m_workspace.shownRuns().front()) {
         return;
     }
     std::map<projects::Shortcut, editor::LiveEffect> known;

@@ -30,6 +30,8 @@ public:
     enum class Of { Shortcuts, Outputs };
     explicit ShownMatrices(Of of = Of::Shortcuts, QObject* parent = nullptr) : QObject(parent), m_of(of) {}
     [[nodiscard]] Of of() const { return m_of; }
+    /// Returns the tower that the matrices are of; empty: the first.
+    [[nodiscard]] const std::string& tower() const { return m_tower; }
 
     /// Shows the matrices of the run in front of `runs` and of the compared run. `runs` must outlive this object.
     void follow(const ShownRuns& runs);

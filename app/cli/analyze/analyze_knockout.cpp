@@ -4,10 +4,10 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/named_runs.h"
 #include "app/cli/runs/weakest_shortcuts.h"
 #include "app/cli/terminal/console.h"
 #include "engine/runs/results/effects.h"
-#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/transfer/weakest.h"
 
@@ -41,8 +41,8 @@ Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const 
 /// Returns the shortcuts that --weakest asks for, as fork --prune takes them.
 Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
 {
-    const auto reader = engine::RunReader::open(arguments.positional(0));
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project =
+        projectOfRun(arguments.positional(0), arguments.has("tower") ? arguments.text("tower") : "");
     if (!project) {
         return project.error();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
+#include "app/cli/runs/named_runs.h"
 #include "engine/runs/results/layer_table.h"
-#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -18,14 +18,14 @@ namespace residua::cli {
 Exit runLayers(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path run = arguments.positional(0);
-    const auto reader = engine::RunReader::open(run);
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const std::string tower = arguments.has("tower") ? arguments.text("tower") : std::string();
+    const Result<projects::Project> project = projectOfRun(run, tower);
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());
     }
     const auto step = arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
     std::vector<engine::LayerRow> layers = engine::layersOf(*project);
-    engine::readLayers(layers, run, step);
+    engine::readLayers(layers, run, step, tower);
     if (arguments.has("output")) {
         const std::string path = arguments.text("output");
         return deliver({path, engine::layersCsv(layers), "csv"},

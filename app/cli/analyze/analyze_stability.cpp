@@ -4,11 +4,11 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/named_runs.h"
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/base/api/row_curves.h"
 #include "engine/maths/theory/layer_stability.h"
-#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 
@@ -61,10 +61,9 @@ double powerOfEffects(const Matrix& stability)
 
 /// Returns the name of an executed layer in the run's network; its number if the run cannot be read.
 using LayerNamer = std::function<std::string(std::int64_t)>;
-LayerNamer namerOf(const std::filesystem::path& run)
+LayerNamer namerOf(const engine::StabilityRequest& request)
 {
-    const auto reader = engine::RunReader::open(run);
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project = projectOfRun(request.of.runDirectory, request.tower);
     return project ? LayerNamer([stack = project->stack()](std::int64_t layer) { return layerName(stack, layer); })
                    : LayerNamer([](std::int64_t layer) { return std::to_string(layer); });
 }
@@ -129,11 +128,11 @@ Exit ofRun(const Arguments& arguments, const Console& console)
     }
     if (arguments.has("output")) {
         const std::filesystem::path path = arguments.text("output");
-        return deliver({path, csvOf(ready->matrices.front(), namerOf(request->of.runDirectory)), "csv"},
+        return deliver({path, csvOf(ready->matrices.front(), namerOf(*request)), "csv"},
                        "wrote " + path.string() + ": " + groupedText(ready->matrices.front().columns) + " layers",
                        {{"file", path.string()}}, console);
     }
-    show(*ready, namerOf(request->of.runDirectory), console);
+    show(*ready, namerOf(*request), console);
     return Exit::Ok;
 }
 
@@ -381,6 +380,7 @@ std::vector<OptionSpec> stabilityOptions()
              1,
              1e6},
             optionsOf<engine::StabilityRequest>().front(),
+            optionsOf<engine::StabilityRequest>().at(1),
             {.name = "norm",
              .kind = OptionKind::Text,
              .value = "NORM",

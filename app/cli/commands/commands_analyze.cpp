@@ -466,6 +466,7 @@ std::vector<Command> analyzeCommands()
                    "residua-cli analyze layers my-project/runs/first",
                    {{runArgument()},
                     {stepOption("what was recorded last up to this step (default: the newest)"),
+                     {"tower", OptionKind::Text, "NAME", "the tower whose layers these are (default: the first)"},
                      outputOption("write FILE.csv instead; - is CSV on standard output")}},
                    &runLayers};
     Command confusion{"analyze confusion",

@@ -5,6 +5,7 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/named_runs.h"
 #include "engine/base/api/reading.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
@@ -248,8 +249,7 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
         const std::vector<OptionSpec> options = optionsOf<engine::RetrofitRequest>();
         return console.fail(Exit::Usage, missing(*std::ranges::find(options, "topology", &OptionSpec::name)));
     }
-    const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
-    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project = projectOfRun(request->of.runDirectory, request->tower);
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());
     }
@@ -287,14 +287,15 @@ Exit runFork(const Arguments& arguments, const Console& console)
     if (!request) {
         return console.fail(Exit::Usage, request.error());
     }
-    const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
-    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    if (!project) {
-        return console.fail(Exit::RunFailed, project.error());
+    Result<projects::Project> project = projectOfRun(request->of.runDirectory);
+    const Result<projects::Project> view =
+        project ? projectOfRun(request->of.runDirectory, request->tower) : Result<projects::Project>(project.error());
+    if (!view) {
+        return console.fail(Exit::RunFailed, view.error());
     }
     if (!request->prune.empty()) { // told before an engine starts
-        const auto pruning = projects::pruningFrom(request->prune, *project);
-        const auto made = pruning ? projects::pruned(*project, *pruning) : pruning.error();
+        const auto pruning = projects::pruningFrom(request->prune, *view);
+        const auto made = pruning ? projects::pruned(*view, *pruning) : pruning.error();
         if (!made) {
             return console.fail(Exit::Usage, {"--prune", made.error().message});
         }
@@ -312,8 +313,7 @@ Exit runFork(const Arguments& arguments, const Console& console)
 /// Changes the loops of a run as `ties` says (projects/transfer/ties.h).
 Exit runTies(engine::RetrofitRequest request, const Arguments& arguments, const Console& console)
 {
-    const Result<engine::RunReader> reader = engine::RunReader::open(request.of.runDirectory);
-    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project = projectOfRun(request.of.runDirectory, request.tower);
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());
     }

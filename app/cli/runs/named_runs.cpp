@@ -4,6 +4,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 
 #include <filesystem>
 #include <set>
@@ -48,6 +49,15 @@ Result<std::vector<engine::RunInfo>> namedRuns(std::span<const std::string> path
         return Error{sweep, "is no sweep of these runs"};
     }
     return named;
+}
+
+Result<projects::Project> projectOfRun(const fs::path& run, const std::string& tower)
+{
+    const auto reader = engine::RunReader::open(run);
+    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<std::size_t> index =
+        project ? projects::chosenTower(*project, tower) : Result<std::size_t>(project.error());
+    return index ? Result<projects::Project>(projects::viewOf(*std::move(project), *index)) : index.error();
 }
 
 } // namespace residua::cli

@@ -3,7 +3,9 @@
 
 #include "engine/base/api/values.h"
 #include "projects/base/result.h"
+#include "projects/model/project.h"
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,5 +17,8 @@ namespace residua::cli {
 /// read are among them, with status Failed.
 [[nodiscard]] Result<std::vector<engine::RunInfo>> namedRuns(std::span<const std::string> paths,
                                                              const std::string& sweep);
+
+/// Returns the project of a run as the view of the tower of this name (projects::viewOf); empty: the first.
+[[nodiscard]] Result<projects::Project> projectOfRun(const std::filesystem::path& run, const std::string& tower = {});
 
 } // namespace residua::cli

@@ -67,7 +67,7 @@ Knockout::Knockout(CompiledNetwork& network, const Dataset& dataset, const proje
       m_device(device),
       m_batches(dataset, Split::Validation, project.training, device, batches),
       m_passesOf(network, passAfter(step)),
-      m_hasLogits(projects::traitsOf(project.network.objective).target == projects::Element::Token),
+      m_hasLogits(projects::traitsOf(network.judge().objective).target == projects::Element::Token),
       m_subjects(std::move(subjects)),
       m_sums(m_subjects.size())
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/results/effects.h"
 
-#include "engine/base/api/queries.h"
 #include "engine/base/api/environment.h"
+#include "engine/base/api/queries.h"
 #include "engine/base/files/json_record.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
@@ -45,8 +45,9 @@ std::string wordOf(KnockoutBy by)
 
 std::string fileNameOf(const EffectsKey& key)
 {
-    return effectsPrefix(key.step) + wordOf(key.by) + (key.renormalise ? "-renormalised-" : "-") +
-           (key.batches > 0 ? std::to_string(key.batches) : "all") + ".json";
+    return effectsPrefix(key.step) + (key.tower.empty() ? "" : key.tower + ".") + wordOf(key.by) +
+           (key.renormalise ? "-renormalised-" : "-") + (key.batches > 0 ? std::to_string(key.batches) : "all") +
+           ".json";
 }
 
 fs::path folderOf(const fs::path& runDirectory)
@@ -73,16 +74,20 @@ RecordJson jsonOf(const KeptEffects& effects)
             json[name] = row.*number; // NaN becomes null
         }
     }
-    return {{"format", kEffectsFormat},
-            {"step", key.step},
-            {"by", wordOf(key.by)},
-            {"renormalise", key.renormalise},
-            {"batches", key.batches},
-            {"checkpoint", measured.checkpoint},
-            {"measuredBatches", measured.batches},
-            {"loss", measured.loss},
-            {"keptBytes", measured.borderBytes},
-            {"rows", std::move(rows)}};
+    RecordJson json{{"format", kEffectsFormat},
+                    {"step", key.step},
+                    {"by", wordOf(key.by)},
+                    {"renormalise", key.renormalise},
+                    {"batches", key.batches},
+                    {"checkpoint", measured.checkpoint},
+                    {"measuredBatches", measured.batches},
+                    {"loss", measured.loss},
+                    {"keptBytes", measured.borderBytes},
+                    {"rows", std::move(rows)}};
+    if (!key.tower.empty()) {
+        json["tower"] = key.tower;
+    }
+    return json;
 }
 
 /// Reads a text of at most `longest` bytes that can be shown on one line.
@@ -114,6 +119,9 @@ EffectsKey keyFrom(RecordFields& fields)
         fields.fail("renormalise", "is neither true nor false");
     } else {
         key.renormalise = renormalise->get<bool>();
+    }
+    if (fields.find("tower") != nullptr) {
+        key.tower = shortText(fields, "tower", kLongestSubject);
     }
     return key;
 }
@@ -190,7 +198,7 @@ Result<bool> hasFolder(const fs::path& runDirectory)
 EffectsKey effectsKeyFor(const KnockoutRequest& request, const projects::Project& project, std::int64_t step)
 {
     const std::int64_t batches = request.batches > 0 ? request.batches : project.training.validationBatches;
-    return {step, request.by, request.renormalise, std::max<std::int64_t>(batches, 0)};
+    return {step, request.by, request.renormalise, std::max<std::int64_t>(batches, 0), request.tower};
 }
 
 std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)

@@ -24,6 +24,7 @@ struct EffectsKey {
     projects::KnockoutBy by = projects::KnockoutBy::Term;
     bool renormalise = false;
     std::int64_t batches = 0; ///< asked for, or those of the run's validations; 0: all
+    std::string tower = {};   ///< the tower that loses parts; empty: the first
     bool operator==(const EffectsKey&) const = default;
 };
 
@@ -33,7 +34,8 @@ struct KeptEffects {
     KnockoutReady measured;
 };
 
-/// Returns the key of the request's result for a run of this project and a checkpoint of this step.
+/// Returns the key of the request's result for a run of this project, or a view of it, and a checkpoint of this
+/// step.
 [[nodiscard]] EffectsKey effectsKeyFor(const KnockoutRequest& request, const projects::Project& project,
                                        std::int64_t step);
 

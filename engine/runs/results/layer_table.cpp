@@ -8,6 +8,7 @@
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
 #include "projects/nodes/resolved_graph.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +80,7 @@ void addWeights(std::vector<LayerRow>& layers, const Matrix& weights, const proj
 }
 
 void readWeights(std::vector<LayerRow>& layers, const RunReader& reader, const projects::Project& project,
-                 std::optional<std::int64_t> step)
+                 std::optional<std::int64_t> step, const std::string& kind)
 {
     const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
@@ -87,7 +88,7 @@ void readWeights(std::vector<LayerRow>& layers, const RunReader& reader, const p
     }
     double ports = 0;
     for (const MatrixName& name : reader.matrixNames()) {
-        const auto weights = name.kind == matrix::kMix ? matrixUpTo(reader, name, step) : std::nullopt;
+        const auto weights = name.kind == kind ? matrixUpTo(reader, name, step) : std::nullopt;
         if (weights) {
             ++ports;
             addWeights(layers, *weights, *mix, projects::modulesPerLayer(project));
@@ -99,12 +100,13 @@ void readWeights(std::vector<LayerRow>& layers, const RunReader& reader, const p
     }
 }
 
-void readKnockouts(std::vector<LayerRow>& layers, const std::filesystem::path& run)
+void readKnockouts(std::vector<LayerRow>& layers, const std::filesystem::path& run, const std::string& tower)
 {
     const Result<std::vector<KeptEffects>> all = readEffects(run);
     for (const KeptEffects& kept : all ? *all : std::vector<KeptEffects>()) { // the last one counts
-        for (const KnockoutRow& row :
-             kept.key.by == projects::KnockoutBy::Layer ? kept.measured.rows : std::vector<KnockoutRow>()) {
+        for (const KnockoutRow& row : kept.key.by == projects::KnockoutBy::Layer && kept.key.tower == tower
+                                          ? kept.measured.rows
+                                          : std::vector<KnockoutRow>()) {
             const auto found = std::ranges::find(layers, row.first, &LayerRow::layer);
             if (found != layers.end()) {
                 found->effect = row.rise;
@@ -137,18 +139,27 @@ std::vector<LayerRow> layersOf(const projects::Project& project)
     return layers;
 }
 
-void readLayers(std::vector<LayerRow>& layers, const std::filesystem::path& run, std::optional<std::int64_t> step)
+void readLayers(std::vector<LayerRow>& layers, const std::filesystem::path& run, std::optional<std::int64_t> step,
+                const std::string& tower)
 {
     const Result<RunReader> reader = RunReader::open(run);
-    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    if (!project || layers.empty() || project->network.depth() != static_cast<std::int64_t>(layers.size())) {
+    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<std::size_t> index =
+        project ? projects::chosenTower(*project, tower) : Result<std::size_t>(project.error());
+    if (!index) {
         return;
     }
-    readNorms(layers, matrixUpTo(*reader, matrix::kLayerMagnitudes, step), rowNumber(LayerMagnitude::Branch),
-              &LayerRow::output);
-    readNorms(layers, matrixUpTo(*reader, matrix::kLayerGradients, step), 0, &LayerRow::gradient);
-    readWeights(layers, *reader, *project, step);
-    readKnockouts(layers, run);
+    project = projects::viewOf(*std::move(project), *index);
+    if (layers.empty() || project->network.depth() != static_cast<std::int64_t>(layers.size())) {
+        return;
+    }
+    if (*index == 0) {
+        readNorms(layers, matrixUpTo(*reader, matrix::kLayerMagnitudes, step), rowNumber(LayerMagnitude::Branch),
+                  &LayerRow::output);
+        readNorms(layers, matrixUpTo(*reader, matrix::kLayerGradients, step), 0, &LayerRow::gradient);
+    }
+    readWeights(layers, *reader, *project, step, (*index == 0 ? "" : tower + ".") + matrix::kMix);
+    readKnockouts(layers, run, *index == 0 ? std::string() : tower);
 }
 
 std::string layersCsv(const std::vector<LayerRow>& layers)

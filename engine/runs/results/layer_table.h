@@ -50,11 +50,14 @@ inline constexpr LayerColumn kLayerColumns[] = {
      &LayerRow::effect},
 };
 
-/// Returns the layers of the project with their costs; the other numbers are unknown. Pure; any thread.
+/// Returns the layers of the project, or of the first tower of a view, with their costs; the other numbers are unknown.
+/// Pure; any thread.
 [[nodiscard]] std::vector<LayerRow> layersOf(const projects::Project& project);
-/// Sets what the run has recorded at the last step up to `step` (nullopt: the newest one). Does nothing if the run has
+/// Sets what the run has recorded of a tower at the last step up to `step` (nullopt: the newest one). `tower` is its
+/// name; empty for the first. Norms are recorded of the first one only. Does nothing if the run has no such tower, or
 /// another number of layers, or cannot be read. Blocking; any thread.
-void readLayers(std::vector<LayerRow>& layers, const std::filesystem::path& run, std::optional<std::int64_t> step);
+void readLayers(std::vector<LayerRow>& layers, const std::filesystem::path& run, std::optional<std::int64_t> step,
+                const std::string& tower = {});
 /// Returns one line for each layer, below the keys of the columns. Unknown numbers are empty.
 [[nodiscard]] std::string layersCsv(const std::vector<LayerRow>& layers);
 

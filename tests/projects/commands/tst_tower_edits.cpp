@@ -7,9 +7,13 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
 #include "projects/shipped/examples.h"
+#include "tests/support/random_document.h"
+#include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
+#include <set>
 
 using namespace residua;
 using namespace residua::projects;
@@ -212,6 +216,41 @@ private slots:
         QCOMPARE(lower.head.parameters, std::int64_t{0});
         QCOMPARE(costOf(*sound).towers.at(towerAt(joined.project, 1).name).parameters,
                  lower.towers.at(towerAt(joined.project, 1).name).parameters);
+    }
+
+    /// Every kind of edit changes the tower that it is of, and leaves the others with their layouts; its inverse is a
+    /// snapshot. Edits of towers as such are tested above.
+    void editsOfATowerKeepTheOthers()
+    {
+        Document joined = after(ancreDocument(), joinStack(ancreDocument(), 0).edit);
+        joined.project.towers[0].network.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+        joined.layout.towers.resize(1);
+        tests::RandomDocument random(tests::randomSeed());
+        std::set<std::size_t> kinds;
+        for (int i = 0; i < 600; ++i) {
+            const std::size_t tower = static_cast<std::size_t>(i) % 2;
+            Document view = joined;
+            showTower(view, tower);
+            const Edit edit = random.edit(view);
+            const auto* const field = std::get_if<SetField>(&edit);
+            if ((field != nullptr && field->pointer.starts_with("/towers")) || std::holds_alternative<AddTower>(edit) ||
+                std::holds_alternative<RemoveTower>(edit) || std::holds_alternative<EditGroup>(edit)) {
+                continue;
+            }
+            Document edited = joined;
+            if (!applyEdit(edited, EditGroup{"Edit", {edit}, tower})) {
+                QVERIFY(edited == joined);
+                continue;
+            }
+            kinds.insert(edit.index());
+            Document asFirst = view;
+            QVERIFY(applyEdit(asFirst, edit));
+            showTower(edited, tower);
+            QVERIFY2(edited == asFirst, titleOf(edit).c_str());
+            QVERIFY2(edited.project.towers == view.project.towers && edited.layout.towers == view.layout.towers,
+                     titleOf(edit).c_str());
+        }
+        QVERIFY(kinds.size() >= 15);
     }
 
     /// Layers that another tower loses are none of those of the first one.

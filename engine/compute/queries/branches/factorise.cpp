@@ -77,14 +77,14 @@ private:
         m_after.initialisation.lowRank = m_request.method;
         m_after.initialisation.lowRankInputs = m_request.inputs;
         goOnTo(m_after, m_request.steps.value_or(m_opened->run.info.steps), nullptr);
-        return checkProject(m_after);
+        return checkView(m_after);
     }
 
     /// Compiles both networks with the run's learned weights; in the new network, factors are drawn.
     Status compile()
     {
         const TensorFiles& stored = checkpoint().model;
-        auto before = CompiledNetwork::compile(m_opened->run.project, m_opened->dataset->schema(), "cpu");
+        auto before = compiledView(m_opened->run.project);
         if (!before) {
             return before.error();
         }
@@ -93,7 +93,7 @@ private:
         }
         Project drawn = m_after;
         drawn.initialisation.lowRank = projects::LowRankMethod::Baseline;
-        auto after = CompiledNetwork::compile(drawn, m_opened->dataset->schema(), "cpu");
+        auto after = compiledView(drawn);
         if (!after) {
             return after.error();
         }
@@ -245,6 +245,7 @@ private:
             const double size = whole.norm().item<double>();
             const double rest = (at::matmul(u, v) - whole).norm().item<double>();
             m_ready.weights.push_back({weight.name, u.size(1), size > 0 ? rest / size : 0});
+            toDocument(m_ready.weights.back().name);
         }
         return Done{};
     }
@@ -256,7 +257,7 @@ private:
                      std::to_string(m_weights.size()) + " weights in factors, by " + projects::keyOf(m_request.method));
         branch.directory = m_request.newRun;
         branch.steps = m_after.training.steps;
-        branch.matrices = m_network->coefficients(branch.step);
+        branch.matrices = coefficientsOf(*m_network, branch.step);
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
             const Status gap = writeGap(directory, m_gap);
             return gap ? writeTransferred(directory, *m_opened, m_kept, m_after, *m_network) : gap;

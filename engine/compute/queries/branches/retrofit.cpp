@@ -225,7 +225,7 @@ private:
         if (m_request.steps) {
             goOnTo(*after, m_steps, nullptr);
         }
-        if (Status valid = checkProject(*after); !valid) {
+        if (Status valid = checkView(*after); !valid) {
             return valid;
         }
         m_after = std::move(*after);
@@ -237,11 +237,11 @@ private:
     Result<Project> wantedProject()
     {
         if (m_request.project) {
-            if (const Status fits = checkForkProject(m_before, *m_request.project); !fits) {
+            if (const Status fits = checkForkProject(viewOf(m_before), *m_request.project); !fits) {
                 return fits.error();
             }
         }
-        const Project& own = m_request.project ? *m_request.project : m_before;
+        const Project own = m_request.project ? viewOf(*m_request.project) : m_before;
         if (!m_request.prune.empty()) {
             const Result<projects::Pruning> pruning = projects::pruningFrom(m_request.prune, own);
             Result<projects::PrunedProject> made =
@@ -279,8 +279,7 @@ private:
     {
         Project typed = project;
         typed.training.precision = precision;
-        Result<std::unique_ptr<CompiledNetwork>> network =
-            CompiledNetwork::compile(typed, m_opened->dataset->schema(), "cpu");
+        Result<std::unique_ptr<CompiledNetwork>> network = compiledView(typed);
         if (!network) {
             return network.error();
         }
@@ -438,7 +437,7 @@ private:
         if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
             return output.error();
         }
-        branch.matrices = made->network->coefficients(branch.step);
+        branch.matrices = coefficientsOf(*made->network, branch.step);
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
             return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network);
         });
@@ -451,6 +450,9 @@ private:
         m_ready.kept = std::move(made->kept);
         m_ready.added = std::move(made->added);
         m_ready.dropped = std::move(made->dropped);
+        for (std::vector<std::string>* const names : {&m_ready.kept, &m_ready.added, &m_ready.dropped}) {
+            std::ranges::for_each(*names, [this](std::string& name) { toDocument(name); });
+        }
         return Done{};
     }
 

@@ -24,7 +24,7 @@ RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& 
     RunBranch branch;
     branch.parent = parent;
     branch.step = opened.checkpoint.state.step;
-    branch.project = project;
+    branch.project = projects::viewOf(project, opened.tower);
     branch.event = {branch.step, kind, parent.filename().string() + ": " + how};
     branch.source = {opened.run.projectDirectory, opened.run.data};
     if (opened.run.otherData) {
@@ -60,7 +60,15 @@ Status writeTransferred(const std::filesystem::path& directory, const OpenedChec
     const HostTensors model = hostTensors(network.parameters());
     HostTensors moments = optimiser.state();
     WeightAverage(project.training, network.parameters()).addTo(moments); // begins again with these weights
-    return writeCheckpoint(directory, opened.checkpoint.state, model.stored(), moments.stored(), {});
+    const auto inDocument = [&](const std::map<std::string, StoredTensor>& tensors) {
+        std::map<std::string, StoredTensor> named;
+        for (const auto& [name, tensor] : tensors) {
+            named.emplace(projects::nameOfView(project, opened.tower, name), tensor);
+        }
+        return named;
+    };
+    return writeCheckpoint(directory, opened.checkpoint.state, inDocument(model.stored()), inDocument(moments.stored()),
+                           {});
 }
 
 } // namespace residua::engine

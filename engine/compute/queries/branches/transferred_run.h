@@ -35,12 +35,41 @@ protected:
     /// Opens the checkpoint; the first stage.
     [[nodiscard]] Status open()
     {
-        Result<OpenedCheckpoint> opened = openCheckpoint(this->m_request.of, this->watch());
+        Result<OpenedCheckpoint> opened = openCheckpoint(this->m_request.of, this->watch(), this->m_request.tower);
         if (!opened) {
             return opened.error();
         }
         m_opened.emplace(std::move(*opened));
-        return projects::checkOneTower(m_opened->run.project, "weights made from those of another network");
+        return Done{};
+    }
+    /// Returns the document of a view of the tower, or the reverse.
+    [[nodiscard]] projects::Project viewOf(projects::Project project) const
+    {
+        return projects::viewOf(std::move(project), m_opened->tower);
+    }
+    /// Returns the error of an invalid document, given the view of the tower.
+    [[nodiscard]] Status checkView(const projects::Project& view) const { return checkProject(viewOf(view)); }
+    /// Compiles a view of the tower on the CPU. The judge is that of the run.
+    [[nodiscard]] Result<std::unique_ptr<CompiledNetwork>> compiledView(const projects::Project& view) const
+    {
+        const Result<projects::SoundProject> sound = projects::soundProject(viewOf(view));
+        return sound ? CompiledNetwork::compile(*sound, m_opened->dataset->schema(), "cpu", SumOrder::ByHalf,
+                                                {m_opened->tower, 0})
+                     : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
+    }
+    /// Renames a parameter of the view as in the document.
+    void toDocument(std::string& name) const
+    {
+        name = projects::nameOfView(m_opened->run.project, m_opened->tower, name);
+    }
+    /// Returns the matrices of a network of the view, named as in the document.
+    [[nodiscard]] std::vector<Matrix> coefficientsOf(CompiledNetwork& network, std::int64_t step) const
+    {
+        std::vector<Matrix> matrices = network.coefficients(step);
+        for (Matrix& matrix : matrices) {
+            toDocument(matrix.name.kind);
+        }
+        return matrices;
     }
     [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
 
@@ -50,7 +79,8 @@ protected:
 /// Returns an error if a total of steps leaves none after `done`. Accepts nullopt.
 [[nodiscard]] Status checkStepsLeft(std::optional<std::int64_t> steps, std::int64_t done);
 
-/// Returns a run that continues from `parent` at the checkpoint's step with `project`, whose network was made from it.
+/// Returns a run that continues from `parent` at the checkpoint's step with the document that `project` is a view of,
+/// whose network was made from it.
 /// `how` is the event's text after the parent's name. The caller sets the directory and the steps.
 [[nodiscard]] RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& opened,
                                  const projects::Project& project, RunEventKind kind, const std::string& how);
@@ -66,7 +96,7 @@ struct HeldOutLoss {
                                               const projects::TrainingPlan& plan, const PreparationWatch& watch);
 
 /// Writes the new run's checkpoint: the network's weights, and an optimiser with the old moments that the plan keeps,
-/// byte for byte.
+/// byte for byte. Names are those of the view that `opened` has; the files have those of the document.
 [[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
                                       const TransferPlan& plan, const projects::Project& project,
                                       CompiledNetwork& network);

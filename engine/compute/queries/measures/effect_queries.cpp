@@ -98,7 +98,7 @@ private:
 
     Status begin()
     {
-        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), loadAs());
+        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), m_request.tower, loadAs());
         if (!model) {
             return model.error();
         }

@@ -7,31 +7,27 @@
 #include "engine/compute/train/weight_average.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/nodes/alteration.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace residua::engine {
+namespace {
 
-Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, LoadAs as)
+using projects::Project;
+
+/// Changes the view of a tower as `as` says.
+Status prepare(Project& view, LoadAs as)
 {
-    Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
-    if (!opened) {
-        return opened.error();
-    }
-    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    takeEvaluatedWeights(*checkpoint, opened->project.training);
     if (as == LoadAs::WithTerms) {
-        projects::Wiring& wiring = opened->project.stack().topology.wiring;
-        Result<projects::Wiring> withTerms = projects::withTerms(wiring, opened->project.network.depth());
+        projects::Wiring& wiring = view.stack().topology.wiring;
+        Result<projects::Wiring> withTerms = projects::withTerms(wiring, view.network.depth());
         if (!withTerms) {
             return withTerms.error();
         }
-        const std::vector<projects::Loop>& loops = opened->project.stack().loops;
-        if (*withTerms != wiring && std::ranges::any_of(loops, projects::changesState)) {
+        if (*withTerms != wiring && std::ranges::any_of(view.stack().loops, projects::changesState)) {
             return Error{"topology",
                          "a plain residual that changes between the visits of a loop is no sum of branches; "
                          "expected a knock-out by layer, half or visits"};
@@ -39,11 +35,42 @@ Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, L
         wiring = std::move(*withTerms);
     }
     if (as == LoadAs::WithMoreVisits) {
-        opened->project = projects::withMoreVisits(std::move(opened->project));
+        view = projects::withMoreVisits(std::move(view));
     }
+    return Done{};
+}
+
+/// Returns the index of the named tower, and that of its judge if it is measured.
+Result<CompiledNetwork::About> aboutOf(const Project& project, const std::optional<std::string>& measured)
+{
+    const Result<std::size_t> tower = projects::chosenTower(project, measured.value_or(""));
+    const Result<std::size_t> judge = tower && measured ? projects::judgeOf(project, *tower) : tower;
+    return judge ? Result<CompiledNetwork::About>({*tower, *judge}) : judge.error();
+}
+
+/// Loads the network of a checkpoint. `measured` names the tower that it is about.
+Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs as,
+                         const std::optional<std::string>& measured)
+{
+    Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
+    if (!opened) {
+        return opened.error();
+    }
+    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
+    const Result<CompiledNetwork::About> about = aboutOf(opened->project, measured);
+    if (!checkpoint || !about) {
+        return checkpoint ? about.error() : checkpoint.error();
+    }
+    takeEvaluatedWeights(*checkpoint, opened->project.training);
+    nameAsInView(*checkpoint, opened->project, about->tower);
+    Project view = projects::viewOf(opened->project, about->tower);
+    if (const Status prepared = prepare(view, as); !prepared) {
+        return prepared.error();
+    }
+    const Project document = projects::viewOf(std::move(view), about->tower);
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
-    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
-                                           {.data = watch, .weights = {}}, opened->reading());
+    Result<TrainerParts> parts = openParts(document, opened->projectDirectory, device, FirstWeights::Loaded,
+                                           {.data = watch, .weights = {}}, opened->reading(), *about);
     if (!parts) {
         return parts.error();
     }
@@ -55,9 +82,16 @@ Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, L
                        opened->otherData.has_value()};
 }
 
-Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch, LoadAs as)
+} // namespace
+
+Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, LoadAs as)
 {
-    Result<LoadedModel> model = loadModel(of, watch, as);
+    return load(of, watch, as, std::nullopt);
+}
+
+Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch, const std::string& tower, LoadAs as)
+{
+    Result<LoadedModel> model = load(of, watch, as, tower);
     if (model && model->parts.dataset->size(Split::Validation) == 0) {
         return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
     }

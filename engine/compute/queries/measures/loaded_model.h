@@ -27,9 +27,10 @@ enum class LoadAs { AsTrained, WithTerms, WithMoreVisits };
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
 [[nodiscard]] Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch,
                                             LoadAs as = LoadAs::AsTrained);
-/// Loads a checkpoint's network to measure it on the validation split, which it must have.
+/// Loads a checkpoint's network to measure a tower, empty for the first, on the validation split, which it must have.
+/// The network and its project are the view of the tower, judged by projects::judgeOf().
 [[nodiscard]] Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch,
-                                                LoadAs as = LoadAs::AsTrained);
+                                                const std::string& tower, LoadAs as = LoadAs::AsTrained);
 /// Returns the number of batches: the run's if none is asked for; 0 means all.
 [[nodiscard]] std::int64_t batchesFor(std::int64_t asked, const LoadedModel& model);
 

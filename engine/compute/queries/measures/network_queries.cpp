@@ -318,7 +318,7 @@ private:
 
     Status begin()
     {
-        Result<LoadedModel> model = loadToMeasure(m_request.of, watch());
+        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), m_request.tower);
         if (!model) {
             return model.error();
         }
