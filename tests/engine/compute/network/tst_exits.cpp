@@ -30,8 +30,8 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kBatch = 3;
-constexpr std::int64_t kTime = 5;
+constexpr std::int64_t kExitBatch = 3;
+constexpr std::int64_t kExitTime = 5;
 constexpr std::int64_t kVisits = 3;
 
 Loss exitLoss(const std::string& name, LossKind kind, const std::string& output, double weight)
@@ -142,7 +142,7 @@ private Q_SLOTS:
         shake(*both, 0.2, 1);
         copyCommon(*both, *whole);
         copyCommon(*both, *half);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        const engine::DeviceBatch batch = randomBatch(project, kExitBatch, kExitTime, 3);
         const at::Tensor loss = both->loss(batch, kTraining);
         loss.backward();
         const at::Tensor early = half->loss(batch, kTraining);
@@ -187,7 +187,7 @@ private Q_SLOTS:
         QCOMPARE(faultOf(project), std::string());
         const auto whole = compiled(project);
         const auto two = compiled(with(2));
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        const engine::DeviceBatch batch = randomBatch(project, kExitBatch, kExitTime, 3);
         const at::NoGradGuard noGrad;
         const at::Tensor early = two->stackOutput(batch, kEvaluation);
         const at::Tensor late = whole->stackOutput(batch, kEvaluation);
@@ -203,7 +203,7 @@ private Q_SLOTS:
         QCOMPARE(faultOf(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.3, 1);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        const engine::DeviceBatch batch = randomBatch(project, kExitBatch, kExitTime, 3);
         const at::Tensor loss = network->loss(batch, kTraining);
         loss.backward();
         const at::Tensor w = parameter(*network, "topology.loop.1.exit.weight").detach().clone().requires_grad_(true);
@@ -254,7 +254,7 @@ private Q_SLOTS:
         const Project project = gated(LoopNorm::Exit);
         const auto network = compiled(project);
         shake(*network, 0.5, 1);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        const engine::DeviceBatch batch = randomBatch(project, kExitBatch, kExitTime, 3);
         const at::NoGradGuard noGrad;
         std::vector<at::Tensor> outputs;
         std::vector<at::Tensor> sums; // of the probabilities so far
@@ -275,8 +275,8 @@ private Q_SLOTS:
             pass.exitAt = q;
             const at::Tensor output = network->forward(batch, pass);
             double visits = 0;
-            for (std::int64_t example = 0; example < kBatch; ++example) {
-                for (std::int64_t token = 0; token < kTime; ++token) {
+            for (std::int64_t example = 0; example < kExitBatch; ++example) {
+                for (std::int64_t token = 0; token < kExitTime; ++token) {
                     std::size_t visit = 0;
                     while (visit + 1 < outputs.size() && sums[visit][example][token].item<double>() < q) {
                         ++visit;
@@ -286,7 +286,7 @@ private Q_SLOTS:
                 }
             }
             const auto recorded = quantitiesOf(*network, batch, pass);
-            QVERIFY(std::abs(recorded.at("visits") - visits / static_cast<double>(kBatch * kTime)) < 1e-12);
+            QVERIFY(std::abs(recorded.at("visits") - visits / static_cast<double>(kExitBatch * kExitTime)) < 1e-12);
             QVERIFY(std::abs(recorded.at("loss") - crossEntropies(output, batch).mean().item<double>()) < 1e-12);
         }
         QVERIFY(at::equal(network->forward(batch, kEvaluation), outputs.back()));

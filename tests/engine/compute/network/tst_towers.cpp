@@ -115,8 +115,8 @@ Project contrasted()
 }
 
 constexpr std::size_t kRows = 4;
-constexpr std::size_t kWidth = 3;
-using Rows = std::array<std::array<double, kWidth>, kRows>;
+constexpr std::size_t kVectorWidth = 3;
+using Rows = std::array<std::array<double, kVectorWidth>, kRows>;
 
 /// A contrastive loss with its gradients, written from its definition.
 struct Contrast {
@@ -132,7 +132,7 @@ Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
         double sum = 0;
         for (std::size_t j = 0; j < kRows; ++j) {
             double squares = 0;
-            for (std::size_t k = 0; k < kWidth; ++k) {
+            for (std::size_t k = 0; k < kVectorWidth; ++k) {
                 squares += (output[i][k] - target[j][k]) * (output[i][k] - target[j][k]);
             }
             distances[j] = std::sqrt(squares);
@@ -143,7 +143,7 @@ Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
         for (std::size_t j = 0; j < kRows; ++j) {
             const double share = std::exp(-distances[j]) / sum;
             const double byEnergy = (share * (1 + 2 * penalty * normaliser) - (i == j ? 1 : 0)) / kRows;
-            for (std::size_t k = 0; k < kWidth && distances[j] > 0; ++k) {
+            for (std::size_t k = 0; k < kVectorWidth && distances[j] > 0; ++k) {
                 const double towards = byEnergy * (target[j][k] - output[i][k]) / distances[j];
                 result.ofOutput[i][k] += towards;
                 result.ofTarget[j][k] -= towards;
@@ -155,8 +155,8 @@ Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
 
 at::Tensor tensorOf(const Rows& rows)
 {
-    const at::Tensor made = at::zeros({kRows, kWidth}, at::kDouble);
-    std::copy_n(rows.front().data(), kRows * kWidth, made.mutable_data_ptr<double>());
+    const at::Tensor made = at::zeros({kRows, kVectorWidth}, at::kDouble);
+    std::copy_n(rows.front().data(), kRows * kVectorWidth, made.mutable_data_ptr<double>());
     return made;
 }
 

@@ -68,7 +68,7 @@ std::vector<NamedParameter> caseParameters()
         const auto seed = static_cast<std::uint32_t>(parameters.size());
         const at::Tensor start = valuesOf(seed, shape) * 0.125;
         const Decay decay = is == ParameterClass::Vector ? Decay::No : Decay::Yes;
-        parameters.push_back({name, start.requires_grad_(true), decay, {}, {}, false, is});
+        parameters.push_back({name, start.requires_grad_(true), decay, {}, {}, false, false, false, is});
     };
     add("stem.embedding.weight", {20, 16}, ParameterClass::Table);
     add("layers.1.up.weight", {24, 16}, ParameterClass::Matrix);
