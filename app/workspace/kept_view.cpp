@@ -5,7 +5,6 @@
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "app/workspace/workspace.h"
-#include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -83,14 +82,12 @@ std::vector<std::pair<std::string, QWidget*>> choicesOf(const Workspace& workspa
     return choices;
 }
 
-/// Returns the plots, or the views of plots, by the names of their panels.
-template <class Plot>
-std::vector<std::pair<std::string, Plot*>> plotsOf(const Workspace& workspace)
+std::vector<std::pair<std::string, visualizers::PlotView*>> plotsOf(const Workspace& workspace)
 {
-    std::vector<std::pair<std::string, Plot*>> plots;
+    std::vector<std::pair<std::string, visualizers::PlotView*>> plots;
     std::map<std::string, int> taken;
     for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
-        for (Plot* const plot : workspace.docks()[i]->findChildren<Plot*>()) {
+        for (visualizers::PlotView* const plot : workspace.docks()[i]->findChildren<visualizers::PlotView*>()) {
             plots.emplace_back(numbered(panels()[i].view, taken), plot);
         }
     }
@@ -170,7 +167,7 @@ engine::PageView keptView(Workspace& workspace, const std::filesystem::path& fol
     for (const auto& [name, choice] : choicesOf(workspace)) {
         view.controls[name] = textOf(*choice).toStdString();
     }
-    for (const auto& [name, plot] : plotsOf<visualizers::PlotView>(workspace)) {
+    for (const auto& [name, plot] : plotsOf(workspace)) {
         if (const auto zoom = plot->zoom()) {
             view.zooms[name] = *zoom;
         }
@@ -181,8 +178,8 @@ engine::PageView keptView(Workspace& workspace, const std::filesystem::path& fol
     const auto hide = [&](const std::string& plot, const std::string& key) {
         view.hidden[plot].push_back(hiddenEntry(key, folder));
     };
-    for (const auto& [name, plot] : plotsOf<visualizers::CurvePlot>(workspace)) {
-        std::ranges::for_each(plot->hidden(), [&](const QString& key) { hide(name, key.toStdString()); });
+    for (const auto& [name, plot] : plotsOf(workspace)) {
+        std::ranges::for_each(plot->hiddenCurves(), [&](const QString& key) { hide(name, key.toStdString()); });
     }
     for (const visualizers::ShownRuns::Run& run : workspace.shownRuns().runs()) {
         if (run.overlaid && workspace.shownRuns().isLeftOut(run.key)) {
@@ -199,12 +196,12 @@ void showColumnsAndCurves(Workspace& workspace, const engine::PageView& view, co
         std::ranges::transform(view.columns, std::back_inserter(columns), &QString::fromStdString);
         workspace.view<RunsPanel>().table().choose(columns);
     }
-    for (const auto& [name, plot] : plotsOf<visualizers::CurvePlot>(workspace)) {
+    for (const auto& [name, plot] : plotsOf(workspace)) {
         std::set<QString> keys;
         if (const auto hidden = view.hidden.find(name); hidden != view.hidden.end()) {
             std::ranges::for_each(hidden->second, [&](const auto& entry) { keys.insert(plotKey(entry, folder)); });
         }
-        plot->hide(std::move(keys));
+        plot->hideCurves(std::move(keys));
     }
 }
 
@@ -235,7 +232,7 @@ void takeChoices(Workspace& workspace, engine::PageView& view)
 
 void zoomPlots(Workspace& workspace, const engine::PageView& view)
 {
-    for (const auto& [name, plot] : plotsOf<visualizers::PlotView>(workspace)) {
+    for (const auto& [name, plot] : plotsOf(workspace)) {
         const auto zoom = view.zooms.find(name);
         plot->zoomTo(zoom == view.zooms.end() ? std::nullopt : std::optional(zoom->second));
     }

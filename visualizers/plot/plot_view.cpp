@@ -3,6 +3,7 @@
 
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_legend.h"
 
@@ -256,6 +257,19 @@ std::optional<std::array<double, 4>> PlotView::zoom() const
     const QCPRange x = shown->xAxis->range();
     const QCPRange y = shown->yAxis->range();
     return std::array{x.lower, x.upper, y.lower, y.upper};
+}
+
+std::set<QString> PlotView::hiddenCurves() const
+{
+    const auto* const curves = qobject_cast<CurvePlot*>(&plot());
+    return curves != nullptr ? curves->hidden() : std::set<QString>();
+}
+
+void PlotView::hideCurves(std::set<QString> keys)
+{
+    if (auto* const curves = qobject_cast<CurvePlot*>(&plot())) {
+        curves->hide(std::move(keys));
+    }
 }
 
 void PlotView::zoomTo(const std::optional<std::array<double, 4>>& zoom)

@@ -13,6 +13,7 @@
 #include <array>
 #include <future>
 #include <optional>
+#include <set>
 #include <vector>
 
 class QCustomPlot;
@@ -41,6 +42,10 @@ public:
     [[nodiscard]] std::optional<std::array<double, 4>> zoom() const;
     /// Zooms to these ranges, or shows everything.
     void zoomTo(const std::optional<std::array<double, 4>>& zoom);
+    /// Returns the entries of the legend whose curves are hidden (CurvePlot::hidden()).
+    [[nodiscard]] std::set<QString> hiddenCurves() const;
+    /// Hides the curves of these entries and shows all others (CurvePlot::hide()).
+    void hideCurves(std::set<QString> keys);
     /// Sets the initial values of the next export.
     void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }
 
