@@ -87,7 +87,6 @@ LayersPanel::LayersPanel(const visualizers::ShownRuns& runs, const visualizers::
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kLayerRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
@@ -158,7 +157,8 @@ void LayersPanel::read()
     }
     m_stale = false;
     m_whose->setText(m_runs.front().empty() ? tr("Train the project to see norms, weights and effects.")
-                                            : m_matrices.whose());
+                                            : tr("Shapes and costs of the project; norms and weights of %1")
+                                                  .arg(m_matrices.whose()));
     const auto work = [project = m_project, run = m_runs.front(), step = m_matrices.step(),
                        tower = m_matrices.tower()] {
         std::vector<engine::LayerRow> layers = engine::layersOf(*project);

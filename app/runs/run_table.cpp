@@ -10,6 +10,7 @@
 #include <QEvent>
 #include <QHash>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QScopedValueRollback>
@@ -133,6 +134,15 @@ bool RunsTree::edit(const QModelIndex& index, EditTrigger trigger, QEvent* event
     const bool annotates = index.column() == RunsModel::Tags || index.column() == RunsModel::Notes;
     const bool selects = trigger == SelectedClicked && !annotates; // but a click on the tick of a selected row ticks it
     return QTreeView::edit(index, selects ? NoEditTriggers : trigger, event);
+}
+
+void RunsTree::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Space && currentIndex().isValid()) {
+        const QModelIndex tick = currentIndex().siblingAtColumn(RunsModel::Name);
+        selectionModel()->setCurrentIndex(tick, QItemSelectionModel::NoUpdate);
+    }
+    QTreeView::keyPressEvent(event);
 }
 
 RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(model), m_tree(tree)

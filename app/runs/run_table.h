@@ -15,7 +15,7 @@ namespace residua::app {
 class RunsModel;
 
 /// The tree of runs. A click on a selected row edits its tags and notes, but not its name, because a click on a name
-/// selects the run.
+/// selects the run. Space ticks the run, whichever of its columns was clicked.
 class RunsTree : public QTreeView {
     Q_OBJECT
 public:
@@ -23,6 +23,9 @@ public:
     using QTreeView::QTreeView;
 
     bool edit(const QModelIndex& index, EditTrigger trigger, QEvent* event) override;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
 };
 
 /// The columns of the list of runs and the one that groups the runs, chosen in the menu of its header. A click on a

@@ -131,6 +131,8 @@ private slots:
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         const bool first =
             shown.isOverlaid(directoryOf(qPrintable(tree()->currentIndex().data(Qt::EditRole).toString())));
+        const QModelIndex clicked = tree()->currentIndex().siblingAtColumn(RunsModel::State);
+        tree()->selectionModel()->setCurrentIndex(clicked, QItemSelectionModel::NoUpdate);
         tree()->selectAll();
         QTest::keyClick(tree(), Qt::Key_Space);
         QCOMPARE(overlaid(), first ? 0 : 3);
