@@ -120,9 +120,9 @@ Result<PageView> viewFrom(const std::string& place, const JsonValue& json)
         text != nullptr ? void(view.controls[control.key] = *text)
                         : members.fail("controls", "has an entry that is no text");
     }
-    const auto hidden = members.value<JsonObject>("hidden");
-    Members plots(place, {hidden});
-    for (const projects::JsonMember& plot : hidden) {
+    const JsonValue hidden{members.value<JsonObject>("hidden")};
+    Members plots(place, hidden);
+    for (const projects::JsonMember& plot : std::get<JsonObject>(hidden.data)) {
         view.hidden[plot.key] = plots.texts(plot.key.c_str());
     }
     for (const projects::JsonMember& zoom : members.value<JsonObject>("zooms")) {
