@@ -102,6 +102,7 @@ void PortRow::paint(ImDrawList& list, resources::Theme theme, Point pointer) con
 
 namespace {
 
+constexpr float kRoomOfChip = 140; ///< of the canvas's width, beside the text at its bottom
 constexpr int kEndDigits = 7; ///< as many as an end of a scale has, so that the ends enclose the values
 
 } // namespace
@@ -111,9 +112,10 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
 {
     if (!weights.absence().empty()) {
         const resources::ThemeColours& c = resources::themeColours(theme);
-        const float width = textWidth(kTextSize, weights.absence());
+        const std::string text = elided(kTextSize, weights.absence(), list.GetClipRectMax().x - kRoomOfChip);
+        const float width = textWidth(kTextSize, text);
         list.AddRectFilled({8, height - 30}, {24 + width, height - 8}, imColour(c.background, 0.85), 5);
-        paintText(list, kTextSize, {16, height - 26}, imColour(c.muted), weights.absence());
+        paintText(list, kTextSize, {16, height - 26}, imColour(c.muted), text);
     }
     if (weights.empty()) {
         return;
