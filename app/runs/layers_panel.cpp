@@ -156,9 +156,9 @@ void LayersPanel::read()
         return;
     }
     m_stale = false;
-    m_whose->setText(m_runs.front().empty() ? tr("Train the project to see norms, weights and effects.")
-                                            : tr("Shapes and costs of the project; norms and weights of %1")
-                                                  .arg(m_matrices.whose()));
+    m_whose->setText(m_runs.front().empty()
+                         ? tr("Train the project to see norms, weights and effects.")
+                         : tr("Shapes and costs of the project; norms and weights of %1").arg(m_matrices.whose()));
     const auto work = [project = m_project, run = m_runs.front(), step = m_matrices.step(),
                        tower = m_matrices.tower()] {
         std::vector<engine::LayerRow> layers = engine::layersOf(*project);
