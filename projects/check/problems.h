@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/check/validate.h"
 #include "projects/model/project.h"
+#include "projects/nodes/shape.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,8 @@ private:
 
 void validateData(const Project& project, Problems& problems);
 void validateNetwork(const Project& project, Problems& problems);
+/// Checks one graph of the first tower. `expected` is the shape at its main output.
+void validateGraph(const Project& project, const GraphRef& ref, const Shape& expected, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
 /// Checks the towers beside the first one, what towers read of each other, and the further losses.
 void validateTowers(const Project& project, Problems& problems);

@@ -2,14 +2,14 @@
 #include "engine/compute/network/network.h"
 
 #include "engine/compute/graph/row_layout.h"
+#include "engine/compute/network/network_checks.h"
 #include "engine/compute/network/objectives.h"
 #include "engine/compute/network/tower.h"
 #include "engine/compute/network/tower_exits.h"
 #include "engine/compute/network/value_losses.h"
-#include "engine/compute/runtime/device.h"
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
-#include "projects/cost/cost.h"
+#include "projects/check/validate.h"
 #include "projects/nodes/loss_groups.h"
 #include "projects/nodes/towers.h"
 
@@ -133,7 +133,7 @@ public:
 
     [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) override
     {
-        const LossGroup& losses = m_groups[group];
+        const projects::LossGroup& losses = m_groups[group];
         if (m_groups.size() > 1) {
             setTrained(losses);
         }
@@ -191,7 +191,7 @@ public:
                                   std::back_inserter(quantities.means));
             }
         });
-        for (const LossGroup& group : m_groups) {
+        for (const projects::LossGroup& group : m_groups) {
             for (const projects::Loss& loss : group.losses) {
                 quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
                 addExits(loss, batch, whole, quantities);
@@ -292,7 +292,7 @@ private:
     {
         for (const Tower& tower : m_towers) {
             const bool isTrained = std::ranges::any_of(
-                m_groups, [&](const LossGroup& group) { return group.trains.contains(tower.index); });
+                m_groups, [&](const projects::LossGroup& group) { return group.trains.contains(tower.index); });
             for (std::size_t i = tower.compiled->parameters().first; i < tower.compiled->parameters().second; ++i) {
                 m_plan.all()[i].isFrozen = !isTrained;
             }
@@ -300,7 +300,7 @@ private:
     }
 
     /// Makes the parameters of the group's towers require gradients, and no others.
-    void setTrained(const LossGroup& group)
+    void setTrained(const projects::LossGroup& group)
     {
         for (const Tower& tower : m_towers) {
             const bool isTrained = group.trains.contains(tower.index);
@@ -587,50 +587,13 @@ private:
 
     Compute m_compute;
     RotaryTables m_rotaryTables;
-    std::vector<LossGroup> m_groups;
+    std::vector<projects::LossGroup> m_groups;
     std::vector<Tower> m_towers; ///< in the order in which they run
     CompiledTower* m_first = nullptr;
     std::size_t m_judged = 0; ///< index of the judged tower
     CompiledTower* m_judge = nullptr;
     InitPlan m_plan;
 };
-
-/// Returns an error if the data do not match the document.
-Status checkExamples(const Project& project, const projects::ExampleSchema& examples)
-{
-    const std::vector<projects::ExampleField> expected = projects::examplesOf(project.data).fields;
-    const auto same = [](const projects::ExampleField& a, const projects::ExampleField& b) {
-        return a.role == b.role && a.shape == b.shape;
-    };
-    if (!std::ranges::equal(expected, examples.fields, same)) {
-        return Error{"data", "the data and the document disagree on the fields of the examples"};
-    }
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        const projects::ExampleField& field = examples.fields[i];
-        if (expected[i].vocabulary < field.vocabulary) {
-            return Error{"data · vocabulary", "the data has " + std::to_string(field.vocabulary) + " different " +
-                                                  field.name + ", the document " +
-                                                  std::to_string(expected[i].vocabulary)};
-        }
-    }
-    return Done{};
-}
-
-/// Checks the size before allocating, because the kernel may overcommit memory and kill the process later.
-Status checkWeights(const projects::SoundProject& project, const std::string& device)
-{
-    const Result<c10::Device> opened = openDevice(device);
-    if (!opened) {
-        return opened.error();
-    }
-    const double needed = projects::costOf(project).total.weightBytes;
-    const auto there = static_cast<double>(memoryOf(*opened).totalBytes);
-    if (there > 0 && needed > there) {
-        return Error{"device " + device, "the weights alone take " + bytesText(needed) + ", the device has " +
-                                             bytesText(there) + " of memory in all: make the network smaller"};
-    }
-    return Done{};
-}
 
 } // namespace
 

@@ -44,7 +44,7 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
     return *value;
 }
 
-/// True if gradients are clipped by groups of losses, of which there are several.
+/// True if the plan clips the gradients of each group of losses, and there are several groups.
 bool clipsByLoss(const TrainerParts& parts)
 {
     const projects::TrainingPlan& plan = parts.project.training;

@@ -9,7 +9,6 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/towers.h"
-#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
@@ -18,7 +17,6 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/log_softmax.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -352,77 +350,6 @@ private Q_SLOTS:
         }
         const at::Tensor change = network->forward(batch, kEvaluation) - before;
         QVERIFY(distance(change, teacher->forward(batch, kEvaluation) / 2.0) < 1e-12);
-    }
-
-    /// What the stem puts at a further port is read by the tower's own layers and by another tower, and what the head
-    /// puts there by a loss.
-    void furtherPortsAreValues()
-    {
-        Project project = languageUnder("plain", 2);
-        project.network.stem = graphFrom("x input; embed token_embedding; half scale value=0.5; y output; "
-                                         "h output port=hint; x > embed; embed > y; embed > half; half > h");
-        project.network.blocks[0].graph = graphFrom("x input; v input port=network.hint; m multiply; y output; "
-                                                    "x > m.in1; v > m.in2; m > y");
-        project.network.head = graphFrom("x input; logits linear out=vocab; second linear out=vocab; y output; "
-                                         "s output port=second; x > logits; logits > y; x > second; second > s");
-        project.losses = {loss("second", LossKind::CrossEntropy, "network.second", "")};
-        QCOMPARE(firstError(project), std::string());
-        const auto network = compiled(project);
-        shake(*network, 0.2, 1);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
-        const at::Tensor embedded = parameter(*network, "stem.embed.weight")
-                                        .index_select(0, batch.input.reshape({-1}))
-                                        .reshape({kBatch, kTime, -1});
-        at::Tensor states = embedded;
-        for (int layer = 0; layer < 2; ++layer) {
-            states = states + states * (embedded * 0.5);
-        }
-        const at::Tensor logits = at::matmul(states, parameter(*network, "head.logits.weight").t());
-        const at::Tensor second = at::matmul(states, parameter(*network, "head.second.weight").t());
-        const auto entropy = [&](const at::Tensor& output) {
-            return -at::log_softmax(output, -1).gather(-1, batch.target.unsqueeze(-1)).mean();
-        };
-        QVERIFY(distance(network->forward(batch, kEvaluation), logits) < 1e-12);
-        QVERIFY(distance(network->outputOf(states, batch, kEvaluation), logits) < 1e-12);
-        QVERIFY(distance(network->loss(batch, kTraining), entropy(logits) + entropy(second)) < 1e-12);
-
-        // Another tower takes the hint as its input, and the second output at a port of its head.
-        projects::Tower reader = towerOf(languageUnder("plain", 1), "reader");
-        reader.network.input = "network.hint";
-        reader.network.stem = passing();
-        reader.network.head =
-            graphFrom("x input; v input port=network.second; logits linear out=vocab; s add; y output; "
-                      "x > logits; logits > s.in1; v > s.in2; s > y");
-        project.towers = {reader};
-        project.losses[0].output = "reader.output";
-        QCOMPARE(firstError(project), std::string());
-        const auto both = compiled(project);
-        QVERIFY(std::isfinite(both->loss(batch, kTraining).item<double>()));
-
-        const auto fault = [&](const auto& change) {
-            Project faulty = project;
-            change(faulty);
-            return firstError(faulty);
-        };
-        QCOMPARE(fault([](Project& p) { p.towers[0].network.input = "network.nothing"; }),
-                 std::string("/towers/0/input"));
-        // Values that nothing reads, of a port that another one has, and that the stem itself reads.
-        QCOMPARE(fault([](Project& p) {
-                     p.towers[0].network.head = graphFrom("x input; l linear out=vocab; y output; z output port=more; "
-                                                          "x > l; l > y; l > z");
-                 }),
-                 std::string("/network/head/nodes"));
-        QCOMPARE(fault([](Project& p) {
-                     std::ranges::find(p.network.head.nodes, "s", &projects::Node::name)->params["port"] =
-                         std::string("hint");
-                 }),
-                 std::string("/network/head/nodes"));
-        QCOMPARE(fault([](Project& p) {
-                     p.network.stem = graphFrom("x input; v input port=network.hint; e token_embedding; s add; "
-                                                "y output; h output port=hint; x > e; e > s.in1; v > s.in2; s > y; "
-                                                "e > h");
-                 }),
-                 std::string("/towers"));
     }
 
     /// A loss that trains one tower passes no gradient to the parameters of others that it runs through.

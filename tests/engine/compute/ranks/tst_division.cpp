@@ -17,13 +17,8 @@
 #include "rank_harness.h"
 #include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
-#include "tests/engine/compute/train/trainer_harness.h"
 #include "tests/engine/compute/train/wiring_cases.h"
-#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
-
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/equal.h>
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -340,38 +335,6 @@ private Q_SLOTS:
             onRanks(project, "2 ranks");
             onRanks(divided(project, 2), "2 ranks with 2 micro-batches");
         });
-    }
-
-    /// The buffers of all ranks are the means of their own moments, and the running means of their weights are equal.
-    void buffersAreMeansOverRanks()
-    {
-        Project project = language();
-        project.network.blocks.front().graph = tests::graphFrom("x input; n batch_norm; l linear; y output; x > n; "
-                                                                "n > l; l > y");
-        project.training.weightAverage = 0.5;
-        project.training.evaluatedWeights = projects::EvaluatedWeights::Averaged;
-        std::vector<std::vector<at::Tensor>> buffers(2);
-        std::vector<double> validation(2);
-        tests::withRanks(2, [&](Ranks& ranks) {
-            Trainer trainer = trainerOf(project, &ranks);
-            (void)lossesOf(trainer, &ranks);
-            const auto rank = static_cast<std::size_t>(ranks.rank());
-            for (const NamedParameter& each : trainer.network().parameters()) {
-                if (each.isBuffer) {
-                    buffers[rank].push_back(each.tensor.clone());
-                }
-            }
-            validation[rank] = tests::measured(trainer, metric::kValidationLoss);
-        });
-        QCOMPARE(buffers[0].size(), static_cast<std::size_t>(2 * project.network.depth()));
-        for (std::size_t i = 0; i < buffers[0].size(); ++i) {
-            QVERIFY(at::equal(buffers[0][i], buffers[1][i]));
-        }
-        QCOMPARE(validation[0], validation[1]);
-        Trainer alone = trainerOf(project, nullptr); // moments of the whole batch
-        (void)lossesOf(alone);
-        const auto first = std::ranges::find(alone.network().parameters(), true, &NamedParameter::isBuffer);
-        QVERIFY((first->tensor - buffers[0].front()).abs().max().item<double>() < 1e-2);
     }
 
     void effectsAreThoseOfOneProcess_data()

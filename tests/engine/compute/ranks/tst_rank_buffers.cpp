@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Buffers and running means of weights in networks that several ranks train.
+#include "engine/compute/train/trainer.h"
+#include "rank_harness.h"
+#include "tests/engine/compute/session/run_harness.h"
+#include "tests/engine/compute/train/trainer_harness.h"
+#include "tests/support/graph_text.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+
+#include <QTest>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+using namespace residua;
+using namespace residua::engine;
+using projects::Project;
+
+namespace {
+
+constexpr int kSteps = 4;
+
+TrainerParts partsOf(const Project& project)
+{
+    Result<TrainerParts> parts = openParts(project, {}, "cpu");
+    if (!parts) {
+        throw std::runtime_error(parts.error().text());
+    }
+    return std::move(*parts);
+}
+
+void train(Trainer& trainer, Ranks* ranks)
+{
+    for (int step = 0; step < kSteps; ++step) {
+        if (ranks != nullptr && ranks->rank() > 0) {
+            (void)ranks->share({}); // rank 0's word before each step
+        }
+        if (const Status stepped = trainer.step(); !stepped) {
+            throw std::runtime_error(stepped.error().text());
+        }
+    }
+}
+
+} // namespace
+
+class TestRankBuffers : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { qputenv("RESIDUA_RANKS", RESIDUA_RANKS_LIBRARY); }
+
+    /// The buffers of all ranks are the means of their own moments, and the running means of their weights are equal.
+    void buffersAreMeansOverRanks()
+    {
+        Project project = tests::quickLanguage(kSteps);
+        project.training.batch = 8;
+        project.training.precision = projects::Precision::Fp64;
+        project.network.blocks.front().graph = tests::graphFrom("x input; n batch_norm; l linear; y output; x > n; "
+                                                                "n > l; l > y");
+        project.training.weightAverage = 0.5;
+        project.training.evaluatedWeights = projects::EvaluatedWeights::Averaged;
+        std::vector<std::vector<at::Tensor>> buffers(2);
+        std::vector<double> validation(2);
+        tests::withRanks(2, [&](Ranks& ranks) {
+            Trainer trainer(partsOf(project), &ranks);
+            train(trainer, &ranks);
+            const auto rank = static_cast<std::size_t>(ranks.rank());
+            for (const NamedParameter& each : trainer.network().parameters()) {
+                if (each.isBuffer) {
+                    buffers[rank].push_back(each.tensor.clone());
+                }
+            }
+            validation[rank] = tests::measured(trainer, metric::kValidationLoss);
+        });
+        QCOMPARE(buffers[0].size(), static_cast<std::size_t>(2 * project.network.depth()));
+        for (std::size_t i = 0; i < buffers[0].size(); ++i) {
+            QVERIFY(at::equal(buffers[0][i], buffers[1][i]));
+        }
+        QCOMPARE(validation[0], validation[1]);
+        Trainer alone(partsOf(project));
+        train(alone, nullptr); // moments of the whole batch
+        const auto first = std::ranges::find(alone.network().parameters(), true, &NamedParameter::isBuffer);
+        QVERIFY((first->tensor - buffers[0].front()).abs().max().item<double>() < 1e-2);
+    }
+};
+
+RESIDUA_TEST(TestRankBuffers)
+#include "tst_rank_buffers.moc"
