@@ -53,8 +53,11 @@ private Q_SLOTS:
                                                     "x > m.in1; v > m.in2; m > y");
         project.network.head = graphFrom("x input; logits linear out=vocab; second linear out=vocab; y output; "
                                          "s output port=second; x > logits; logits > y; x > second; second > s");
-        project.losses = {
-            {.name = "second", .kind = projects::LossKind::CrossEntropy, .output = "network.second", .trains = {}}};
+        project.losses = {{.name = "second",
+                           .kind = projects::LossKind::CrossEntropy,
+                           .output = "network.second",
+                           .target = {},
+                           .trains = {}}};
         QCOMPARE(firstPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.2, 1);
