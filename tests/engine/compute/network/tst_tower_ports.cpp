@@ -21,8 +21,8 @@ using projects::Project;
 
 namespace {
 
-constexpr std::int64_t kRows = 3;
-constexpr std::int64_t kTokens = 5;
+constexpr std::int64_t kPortRows = 3;
+constexpr std::int64_t kPortTokens = 5;
 
 /// Returns the path of the first error; empty if there is none.
 std::string firstPath(const Project& project)
@@ -61,10 +61,10 @@ private Q_SLOTS:
         QCOMPARE(firstPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.2, 1);
-        const engine::DeviceBatch batch = randomBatch(project, kRows, kTokens, 3);
+        const engine::DeviceBatch batch = randomBatch(project, kPortRows, kPortTokens, 3);
         const at::Tensor embedded = parameter(*network, "stem.embed.weight")
                                         .index_select(0, batch.input.reshape({-1}))
-                                        .reshape({kRows, kTokens, -1});
+                                        .reshape({kPortRows, kPortTokens, -1});
         at::Tensor states = embedded;
         for (int layer = 0; layer < 2; ++layer) {
             states = states + states * (embedded * 0.5);
