@@ -221,6 +221,19 @@ Graph mlp()
         .build();
 }
 
+/// Four times swish(norm(W·x + b)): a block of the networks of contrastive reinforcement learning.
+Graph normedMlp()
+{
+    GraphBuilder graph;
+    graph.node("input", "input");
+    for (const std::string number : {"1", "2", "3", "4"}) {
+        graph.then("linear_" + number, "linear", {{"bias", true}})
+            .then("norm_" + number, "layer_norm", {{"epsilon", 1e-6}})
+            .then("swish_" + number, "activation", {{"function", text("silu")}});
+    }
+    return graph.then("output", "output").build();
+}
+
 Graph single(const std::string& kind, std::map<std::string, ParamValue> params)
 {
     return GraphBuilder()
@@ -273,6 +286,8 @@ std::vector<BlockPreset> makeBlockPresets()
         {"transformer-post-norm", "Transformer, post-norm",
          "No norms of its own, attention in both directions, GELU; for the topology post-norm (BERT)", withoutNorms()},
         {"mlp", "MLP", "Two linear layers, 4·d hidden features, ReLU (RaPTr, D.3)", mlp()},
+        {"mlp-normed", "MLP, normed", "Four linear layers, each with layer norm and swish (ANCRe, figure 8)",
+         normedMlp()},
         {"linear", "Linear", "One matrix (ANCRe, section 3)", single("linear", {})},
         {"low-rank-linear", "Low-rank linear", "One matrix of rank 3 (DeepCrossAttention, figure 1)",
          single("linear", {{"rank", std::int64_t{3}}})},

@@ -10,8 +10,8 @@
 namespace residua::engine {
 
 /// Returns the further loss of an output against a target, a scalar in at least single precision; LossKind has the
-/// formulas. Of ExpectedExit, the cross-entropy. Two vectors of a contrastive loss that coincide pass no gradient to
-/// each other.
+/// formulas. Returns the cross-entropy for ExpectedExit. In a contrastive loss, two vectors that coincide pass no
+/// gradient to each other.
 [[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
 
 /// The losses of the visits of a loop with an exit gate, with the probability of each to be the last one.

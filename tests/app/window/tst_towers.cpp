@@ -132,6 +132,13 @@ private slots:
         QVERIFY(m_window->documents().applyEdit(*trains->edit(project(), "network, second")) ==
                 DocumentViews::Applied::Yes);
         QCOMPARE(whole().losses[0].trains, (std::vector<std::string>{"network", "second"}));
+        const auto has = [&](const char* key) {
+            const std::vector<Property> shown = propertiesOf(project(), LossPlace{0});
+            return std::ranges::find(shown, std::string("/losses/0/") + key, &Property::key) != shown.end();
+        };
+        QVERIFY(has("temperature") && !has("penalty"));
+        QVERIFY(m_window->session().performWhole(projects::SetField{"/losses/0/kind", {"\"contrastive\""}}).ok());
+        QVERIFY(!has("temperature") && has("penalty"));
         trigger("removeLoss");
         QVERIFY(whole().losses.empty());
     }

@@ -109,6 +109,8 @@ private slots:
     void visionTransformerSizes();
     void muddFormerAsReleased();
     void newProjectUnderMuddIsTheAuthors();
+    void contrastiveReinforcementLearning_data();
+    void contrastiveReinforcementLearning();
 };
 
 void TestPaperSizes::deepCrossAttentionTables_data()
@@ -450,6 +452,61 @@ void TestPaperSizes::newProjectUnderMuddIsTheAuthors()
     QCOMPARE(report->layers[3].parameters, report->layers[1].parameters);
     wanted.depth = 1;
     QVERIFY(!hasErrors(validate(*projectFrom(wanted))));
+}
+
+void TestPaperSizes::contrastiveReinforcementLearning_data()
+{
+    QTest::addColumn<qint64>("inputs");
+    QTest::addColumn<qint64>("outputs");
+    QTest::addColumn<qint64>("ofSixteen");
+    QTest::addColumn<qint64>("ofSixtyFour");
+    const auto row = [](const char* name, qint64 inputs, qint64 outputs, qint64 shallow, qint64 deep) {
+        QTest::newRow(name) << inputs << outputs << shallow << deep;
+    };
+    // The outputs of an actor are the mean and the logarithm of the deviation of each action.
+    row("humanoid, actor", 271, 2 * 17, 1'139'746, 4'322'338);
+    row("humanoid, state and action", 285, 64, 1'151'040, 4'333'632);
+    row("humanoid, goal", 3, 64, 1'078'848, 4'261'440);
+    row("ant in the maze, actor", 31, 2 * 8, 1'073'680, 4'256'272);
+    row("ant in the maze, state and action", 37, 64, 1'087'552, 4'270'144);
+    row("ant in the maze, goal", 2, 64, 1'078'592, 4'261'184);
+    row("arm, actor", 20, 2 * 5, 1'069'322, 4'251'914);
+    row("arm, state and action", 22, 64, 1'083'712, 4'266'304);
+}
+
+/// The networks of ANCRe's figure 8: 16 and 64 layers of width 256 in blocks of four, plain and with shortcuts.
+void TestPaperSizes::contrastiveReinforcementLearning()
+{
+    QFETCH(qint64, inputs);
+    QFETCH(qint64, outputs);
+    QFETCH(qint64, ofSixteen);
+    QFETCH(qint64, ofSixtyFour);
+    for (const auto& [layers, expected] : {std::pair(qint64{16}, ofSixteen), std::pair(qint64{64}, ofSixtyFour)}) {
+        const qint64 blocks = layers / 4;
+        Project project = sized("mlp-normed", blocks, 256, 1);
+        project.data.source = PictureData{
+            .path = "vectors", .validationPath = {}, .height = 1, .width = inputs, .channels = 1, .classes = outputs};
+        project.network.objective = Objective::Classification;
+        project.network.stem = GraphBuilder()
+                                   .node("input", "input")
+                                   .then("linear", "linear", {{"bias", true}})
+                                   .then("norm", "layer_norm", {{"epsilon", 1e-6}})
+                                   .then("swish", "activation", {{"function", std::string("silu")}})
+                                   .then("output", "output")
+                                   .build();
+        project.network.head = GraphBuilder()
+                                   .node("input", "input")
+                                   .then("out", "linear", {{"out", outputs}, {"bias", true}})
+                                   .then("output", "output")
+                                   .build();
+        const auto plain = costOf(project);
+        QVERIFY2(plain.ok(), plain ? "" : plain.error().text().c_str());
+        QCOMPARE(plain->total.parameters, expected);
+        const auto presets = topologyPresets(project.network);
+        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
+        project.stack().topology = {ancre->name, ancre->wiring};
+        QCOMPARE(costOf(project)->total.parameters, expected + blocks * (blocks + 1) / 2);
+    }
 }
 
 RESIDUA_TEST(TestPaperSizes)

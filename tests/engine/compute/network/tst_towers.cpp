@@ -384,7 +384,7 @@ private Q_SLOTS:
         QVERIFY(distance(gradientOf(*all, "layers.1.up.weight"), gradientOf(*one, "layers.1.up.weight")) < 1e-12);
     }
 
-    /// Fixed arrays, of which one output coincides with the target of another example.
+    /// One output coincides with the target of another example.
     void contrastiveLossesEqualAPlainImplementation_data()
     {
         QTest::addColumn<double>("penalty");
