@@ -128,7 +128,7 @@ private slots:
         QVERIFY(!whole.contains("Without curves"));
         page.view.hidden = {{"loss", {"run wide-2", "group " + std::string(64, 'a'), "number validation"}},
                             {"runs", {"run plain-1", "run ../../x"}}};
-        page.view.columns = {"-validationLoss", "=experiment", "/network/stack/width", "cost:flop"};
+        page.view.columns = {"-validationLoss", "=experiment", "/network/width", "cost:flop"};
         const QString part = html();
         QVERIFY(part.contains("Without curves, as the page was kept: plain, seed 1, wide, seed 2"));
         QVERIFY(!part.contains("<th>validation</th>") && part.contains("<td>128</td>"));
