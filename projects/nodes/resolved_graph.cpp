@@ -317,6 +317,11 @@ std::string activationAfter(const Graph& graph, const ResolvedGraph& resolved, N
     for (const Wire& wire : graph.wires) {
         if (wire.from.node == node) {
             const auto reader = std::ranges::find(resolved.nodes, wire.to.node, &ResolvedNode::id);
+            // A batch norm shifts and scales each feature, which does not change what a fit has to look at.
+            if (reader != resolved.nodes.end() && reader->kind->traits.mixesExamples) {
+                functions.insert(activationAfter(graph, resolved, reader->id));
+                continue;
+            }
             const auto* const rule = reader == resolved.nodes.end() ? nullptr : &reader->kind->activationRule;
             functions.insert(rule && *rule ? (*rule)(reader->params, wire.to.port) : std::string());
         }
