@@ -30,6 +30,8 @@ struct Recipe {
 void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value);
 /// Returns a network of `depth` layers of a block preset under the plain residual, without stem and head.
 [[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
+/// Returns the recipes of residual networks of convolutions.
+[[nodiscard]] std::vector<Recipe> resnetRecipes();
 /// Returns the recipes of networks with loops.
 [[nodiscard]] std::vector<Recipe> loopedRecipes();
 

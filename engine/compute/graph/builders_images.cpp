@@ -52,7 +52,10 @@ at::Tensor convolveBySide(const Compute& compute, const at::Tensor& image, const
 {
     const std::int64_t kernel = weight.v.size(3);
     const at::Tensor columns = convolve(compute, image, weight.v, {}, {{1, steps.stride[1]}, {0, steps.padding[1]}});
-    const at::Tensor u = weight.u.unflatten(0, {-1, kernel}).transpose(1, 2).unsqueeze(3);
+    at::Tensor u = weight.u.unflatten(0, {-1, kernel}).transpose(1, 2).unsqueeze(3);
+    if (columns.suggest_memory_format() == at::MemoryFormat::ChannelsLast) {
+        u = u.clone(at::MemoryFormat::Contiguous); // LibTorch's backward in double precision refuses other strides
+    }
     return convolve(compute, columns, u, bias, {{steps.stride[0], 1}, {steps.padding[0], 0}});
 }
 

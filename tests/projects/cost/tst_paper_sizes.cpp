@@ -198,6 +198,14 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     row("dca-vit-s16", 22'122'472);
     row("vit-ti16", 5'716'456);
     row("vit-b16", 87'006'184);
+    row("resnet-20", 269'722);
+    row("resnet-32", 464'154);
+    row("resnet-44", 658'586);
+    row("resnet-56", 853'018);
+    row("resnet-110", 1'727'962);
+    row("resnet-18", 11'689'512);
+    row("resnet-50", 25'557'032);
+    row("nlra-resnet-50", 9'831'100);
     row("ancre-llama-60m", 58'073'600);
     row("ancre-llama-130m", 134'105'856);
     row("ancre-llama-350m", 367'969'280);
@@ -242,7 +250,8 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     QVERIFY(found != nullptr);
     Source source = found->project.data.source;
     if (auto* const pictures = std::get_if<PictureData>(&source)) {
-        *pictures = {.path = "imagenet", .validationPath = {}, .classes = 1000}; // the recipe says the rest
+        *pictures = {
+            .path = "imagenet", .validationPath = {}, .classes = pictures->classes}; // the recipe says the rest
     }
     NewProject wanted = proposalFor(source, found->name);
     QCOMPARE(wanted.topology, found->topology);

@@ -304,6 +304,7 @@ void TestShapes::images()
     QCOMPARE(infer("features_last", {}, image), "[batch, 32, 32, 3]");
     const std::map<std::string, ParamValue> last{{"layout", std::string("features_last")}};
     const Shape states{{kBatch, 9, 6, 16}};
+    QCOMPARE(infer("batch_norm", {}, states), "[batch, 9, 6, 16]");
     QCOMPARE(infer("conv2d", last, states), "[batch, 9, 6, 8]");
     QCOMPARE(infer("conv2d", {{"layout", std::string("features_last")}, {"stride", std::int64_t{2}}}, states),
              "[batch, 5, 3, 8]");
