@@ -91,7 +91,7 @@ Recipe lm1b()
     setParam(network.blocks.front().graph, "activation", "function", std::string("relu"));
     setEpsilon(network, 1e-6);
     dropEverywhere(network, "positions");
-    dropAfter(network.blocks.front().graph, "activation");
+    dropAfter(network.blocks.front().graph, "gelu");
     project.data.documents = {.rows = DocumentRows::Packed, .lines = true};
     project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
     TrainingPlan& plan = project.training;
