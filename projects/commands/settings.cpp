@@ -3,10 +3,13 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/schema/describe_project.h"
+#include "projects/schema/fields.h"
 #include "projects/schema/json_write.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace residua::projects {
@@ -50,6 +53,40 @@ JsonValue treeOfFields(const Network& network)
         takeMember(tree, key);
     }
     return tree;
+}
+
+/// Removes the members that only one of the objects has, and returns their keys: files have some fields only if these
+/// are set.
+std::vector<std::string> takeUnshared(JsonValue& a, JsonValue& b)
+{
+    std::vector<std::string> keys;
+    const auto take = [&keys](JsonValue& from, const JsonValue& other) {
+        const auto has = [&other](const JsonMember& member) {
+            return std::ranges::count(std::get<JsonObject>(other.data), member.key, &JsonMember::key) > 0;
+        };
+        for (const JsonMember& member : std::get<JsonObject>(from.data)) {
+            if (!has(member)) {
+                keys.push_back(member.key);
+            }
+        }
+        std::erase_if(std::get<JsonObject>(from.data), std::not_fn(has));
+    };
+    take(a, b);
+    take(b, a);
+    return keys;
+}
+
+/// The edit that gives the document the towers of `wanted` beside the first one.
+EditGroup towerEdits(const Project& own, const Project& wanted)
+{
+    EditGroup group{"Use other towers", {}};
+    for (std::size_t i = own.towers.size(); i > 0; --i) {
+        group.edits.emplace_back(RemoveTower{i - 1});
+    }
+    for (const Tower& tower : wanted.towers) {
+        group.edits.emplace_back(AddTower{tower});
+    }
+    return group;
 }
 
 /// The edit that gives the network the graphs and the stack of `wanted`.
@@ -103,12 +140,26 @@ std::vector<SettingChange> settingsThatDiffer(const Document& document, const Pr
         }
     };
     addFields(toTree(own.data), toTree(wanted.data), "/data");
-    addFields(treeOfFields(own.network), treeOfFields(wanted.network), "/network");
+    JsonValue ofOwn = treeOfFields(own.network);
+    JsonValue ofWanted = treeOfFields(wanted.network);
+    for (const std::string& key : takeUnshared(ofOwn, ofWanted)) {
+        const std::optional<FieldEntry> field = findField(wanted, "/network/" + key);
+        if (auto set = field ? fieldEdit(own, field->pointer, field->value) : Result<Edit>(Error{}); set) {
+            add(field->pointer, *std::move(set));
+        }
+    }
+    addFields(ofOwn, ofWanted, "/network");
     if (EditGroup graphs = graphEdits(own.network, wanted.network); !graphs.edits.empty()) {
         add("/network", std::move(graphs));
     }
     if (own.stack().topology != wanted.stack().topology) {
         add("/topology", SetTopology{wanted.stack().topology});
+    }
+    if (own.towers != wanted.towers) {
+        add("/towers", towerEdits(own, wanted));
+    }
+    if (own.losses != wanted.losses) {
+        add("/losses", SetLosses{wanted.losses});
     }
     addFields(toTree(own.initialisation), toTree(wanted.initialisation), "/initialisation");
     addFields(toTree(own.training), toTree(wanted.training), "/training");

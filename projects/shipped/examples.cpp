@@ -22,6 +22,8 @@ constexpr ExampleCard kCards[] = {
     {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree"},
     {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end"},
     {"looped", "Looped layers", "Two of four layers are visited three times: what eight layers of their own would add"},
+    {"two-stacks", "Two stacks",
+     "A narrow ANCRe tower and a wide DCA tower that reads its states: what does each add to the loss?"},
     {"low-rank-language", "Low-rank language",
      "Weights in two thin factors, and six ways to start them (NLRA): train its sweep"},
     {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer"},
