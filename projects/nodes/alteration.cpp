@@ -138,7 +138,7 @@ Project withMoreVisits(Project project)
         loop.mean = static_cast<double>(evaluatedVisits(loop));
         loop.draw = VisitDraw::Poisson;
         loop.visits = std::min(2 * loop.visits, kMaxVisits);
-        if (project.stack().isSound(i) && more.depth() <= kMaxLayers && names(more) == before) {
+        if (project.stack().isSound(i) && !loop.exitGate && more.depth() <= kMaxLayers && names(more) == before) {
             project.stack() = std::move(more);
         }
     }

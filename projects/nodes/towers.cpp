@@ -390,7 +390,7 @@ Status checkOneTower(const Project& project, std::string_view what)
         return Done{};
     }
     return Error{"towers", "the document has " + std::to_string(towerCount(project)) + " towers; " + std::string(what) +
-                               " needs a document with one"};
+                               " needs a document with one tower"};
 }
 
 std::vector<std::string> readValues(const Project& project, std::size_t index)

@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/layers/layer_edits.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -101,6 +102,12 @@ SetStack untiedStack(const Stack& stack, std::size_t index)
     return set;
 }
 
+/// Returns the losses with the names that the executed layers have in another stack of as many.
+std::vector<Loss> namedBy(const Project& project, const Stack& after)
+{
+    return renumberedLosses(project, after, [](std::int64_t layer) { return std::optional(layer); });
+}
+
 Result<Project> checked(Project project)
 {
     for (const Problem& problem : validate(project)) {
@@ -155,7 +162,14 @@ Result<Edit> untieEdit(const Document& document, std::size_t loop)
             return applied.error();
         }
     }
-    group.edits.emplace_back(untiedStack(fixed.project.stack(), loop));
+    SetStack set = untiedStack(fixed.project.stack(), loop);
+    Stack after = fixed.project.stack();
+    after.segments = set.stack;
+    after.loops = set.loops;
+    group.edits.emplace_back(std::move(set));
+    if (std::vector<Loss> losses = namedBy(fixed.project, after); losses != fixed.project.losses) {
+        group.edits.emplace_back(SetLosses{std::move(losses)});
+    }
     return Edit{std::move(group)};
 }
 
@@ -266,6 +280,7 @@ Result<RetiedProject> tied(const Project& project, const Tie& tie)
     std::iota(made.layers.begin(), made.layers.end(), 1);
     made.project.stack().segments = after.segments;
     made.project.stack().loops = after.loops;
+    made.project.losses = namedBy(project, made.project.stack());
     Result<Project> valid = checked(std::move(made.project));
     if (!valid) {
         return valid.error();

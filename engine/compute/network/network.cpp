@@ -14,7 +14,6 @@
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/sum.h>
 
 #include <algorithm>
@@ -29,7 +28,6 @@ using projects::LossGroup;
 using projects::Project;
 
 constexpr const char* kLossName = "loss";
-constexpr const char* kVisits = "visits";
 
 class Network final : public CompiledNetwork {
 public:
@@ -194,7 +192,11 @@ public:
         for (const projects::LossGroup& group : m_groups) {
             for (const projects::Loss& loss : group.losses) {
                 quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
-                addExits(loss, batch, whole, quantities);
+                if (loss.kind == projects::LossKind::ExpectedExit) {
+                    const CompiledTower& gated = gatedTower(loss);
+                    std::ranges::move(exitMeans(gated, loss, batch.target, whole, &gated == m_first),
+                                      std::back_inserter(quantities.means));
+                }
             }
         }
         return quantities;
@@ -265,12 +267,9 @@ private:
             taken.insert(ownLossOf(tower));
         }
         for (const projects::Loss& loss : project.losses) {
-            for (std::int64_t visit = 1; visit <= visitsOf(loss); ++visit) {
-                taken.insert(atVisit(loss, visit));
+            if (loss.kind == projects::LossKind::ExpectedExit) {
+                taken.merge(exitMeanNames(gatedTower(loss), loss));
             }
-        }
-        if (projects::gatedLoop(m_first->network().stack())) {
-            taken.insert(kVisits);
         }
         for (const projects::Loss& loss : project.losses) {
             if (taken.contains(loss.name)) {
@@ -375,6 +374,7 @@ private:
             Pass own = passOf(tower, whole);
             const Residual states = statesOf(*tower.compiled, input, whole, own);
             std::vector<at::Tensor> outputs = tower.compiled->outputs(states, own);
+            keepLastOutput(*tower.compiled, outputs.front(), whole);
             if (exitsEarly(*tower.compiled, own)) {
                 outputs.front() = outputAtExit(*tower.compiled, outputs.front(), whole);
             }
@@ -450,7 +450,7 @@ private:
     [[nodiscard]] at::Tensor valueOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole) const
     {
         if (loss.kind == projects::LossKind::ExpectedExit) {
-            return exitLossesOf(loss, batch, whole).expected(loss.entropy);
+            return exitLossesOf(gatedTower(loss), batch.target, whole).expected(loss.entropy);
         }
         const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
         return valueLoss(loss, whole.inputs.at(loss.output), trainsTarget(loss.kind) ? target : target.detach());
@@ -464,51 +464,6 @@ private:
                     return tower.compiled->network().name == name;
                 })->compiled;
     }
-    /// Returns the number of visits whose losses the loss weighs, 0 for other kinds.
-    [[nodiscard]] std::int64_t visitsOf(const projects::Loss& loss) const
-    {
-        if (loss.kind != projects::LossKind::ExpectedExit) {
-            return 0;
-        }
-        const projects::Stack& stack = gatedTower(loss).network().stack();
-        return stack.loops[projects::gatedLoop(stack).value()].visits;
-    }
-    /// Returns the name by which the loss after one visit is recorded.
-    [[nodiscard]] static std::string atVisit(const projects::Loss& loss, std::int64_t visit)
-    {
-        return loss.name + "@" + std::to_string(visit);
-    }
-
-    [[nodiscard]] ExitLosses exitLossesOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole) const
-    {
-        const CompiledTower& tower = gatedTower(loss);
-        return exitLosses(outputsOfVisits(tower, whole.inputs.at(loss.output), whole), logExitShares(tower, whole),
-                          batch.target);
-    }
-
-    /// Adds the cross-entropy after each visit that the loss weighs, and the number of visits: the mean over the
-    /// targets of Σ v·p_v, or with Pass::exitAt of the visits at which they leave.
-    void addExits(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole,
-                  BatchQuantities& quantities) const
-    {
-        if (loss.kind != projects::LossKind::ExpectedExit) {
-            return;
-        }
-        const ExitLosses exits = exitLossesOf(loss, batch, whole);
-        const std::int64_t visits = exits.losses.size(-1);
-        for (std::int64_t visit = 1; visit <= visits; ++visit) {
-            quantities.means.push_back({atVisit(loss, visit), exits.meanOf(exits.losses.select(-1, visit - 1))});
-        }
-        const CompiledTower& tower = gatedTower(loss);
-        if (&tower == m_first) {
-            const at::Tensor numbers = at::arange(1, visits + 1, exits.losses.options());
-            const at::Tensor made = exitsEarly(tower, whole)
-                                        ? exitVisits(tower, whole).reshape({-1}).to(exits.losses.scalar_type()) + 1
-                                        : (exits.logShares.exp() * numbers).sum(-1);
-            quantities.means.push_back({kVisits, exits.meanOf(made)});
-        }
-    }
-
     /// Adds the quantities of the first tower's output beside its loss.
     void addFurther(const std::vector<at::Tensor>& outputs, const DeviceBatch& batch, const Pass& pass,
                     BatchQuantities& quantities) const

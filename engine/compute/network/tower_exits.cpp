@@ -4,6 +4,7 @@
 #include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/where.h>
 
 #include <cstddef>
@@ -12,10 +13,24 @@
 namespace residua::engine {
 namespace {
 
+constexpr const char* kVisits = "visits";
+
+/// Returns the name by which the loss after one visit is recorded.
+std::string atVisit(const projects::Loss& loss, std::int64_t visit)
+{
+    return loss.name + "@" + std::to_string(visit);
+}
+
 /// Returns the name of ln p among the inputs of a pass. No port can have it.
 std::string sharesOf(const projects::Network& network)
 {
     return network.name + " exits";
+}
+
+/// Returns the name of the output after all visits, which tokens that leave early do not have.
+std::string lastOf(const projects::Network& network)
+{
+    return network.name + " last";
 }
 
 /// Returns the name of the tower's states, or of its output, after an executed layer.
@@ -46,6 +61,13 @@ std::map<std::string, at::Tensor> exitValues(CompiledTower& tower, const std::ve
         values.emplace(sharesOf(network), shares);
     }
     return values;
+}
+
+void keepLastOutput(const CompiledTower& tower, const at::Tensor& output, Pass& pass)
+{
+    if (projects::gatedLoop(tower.network().stack())) {
+        pass.inputs.insert_or_assign(lastOf(tower.network()), output);
+    }
 }
 
 at::Tensor logExitShares(const CompiledTower& tower, const Pass& pass)
@@ -85,6 +107,41 @@ at::Tensor outputAtExit(const CompiledTower& tower, const at::Tensor& last, cons
         chosen = at::where(visits == static_cast<std::int64_t>(visit), outputs[visit], chosen);
     }
     return chosen;
+}
+
+ExitLosses exitLossesOf(const CompiledTower& tower, const at::Tensor& target, const Pass& pass)
+{
+    const at::Tensor& last = pass.inputs.at(lastOf(tower.network()));
+    return exitLosses(outputsOfVisits(tower, last, pass), logExitShares(tower, pass), target);
+}
+
+std::vector<BatchMean> exitMeans(const CompiledTower& tower, const projects::Loss& loss, const at::Tensor& target,
+                                 const Pass& pass, bool countsVisits)
+{
+    const ExitLosses exits = exitLossesOf(tower, target, pass);
+    const std::int64_t visits = exits.losses.size(-1);
+    std::vector<BatchMean> means;
+    for (std::int64_t visit = 1; visit <= visits; ++visit) {
+        means.push_back({atVisit(loss, visit), exits.meanOf(exits.losses.select(-1, visit - 1))});
+    }
+    if (countsVisits) {
+        const at::Tensor numbers = at::arange(1, visits + 1, exits.losses.options());
+        const at::Tensor made = exitsEarly(tower, pass)
+                                    ? exitVisits(tower, pass).reshape({-1}).to(exits.losses.scalar_type()) + 1
+                                    : (exits.logShares.exp() * numbers).sum(-1);
+        means.push_back({kVisits, exits.meanOf(made)});
+    }
+    return means;
+}
+
+std::set<std::string> exitMeanNames(const CompiledTower& tower, const projects::Loss& loss)
+{
+    const projects::Stack& stack = tower.network().stack();
+    std::set<std::string> names{kVisits};
+    for (std::int64_t visit = 1; visit <= stack.loops[projects::gatedLoop(stack).value()].visits; ++visit) {
+        names.insert(atVisit(loss, visit));
+    }
+    return names;
 }
 
 } // namespace residua::engine

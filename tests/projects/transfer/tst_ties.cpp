@@ -125,15 +125,23 @@ private slots:
     void anEditUntiesOneLoop()
     {
         Document document{networkOf({{"a", 4}}, {{.first = 1, .last = 1}, {.first = 3, .last = 4}}), {}};
+        document.project.losses.resize(2);
+        document.project.losses[0].output = "network.output@1@2";
+        document.project.losses[1].output = "network.output@4@2";
         const auto edit = untieEdit(document, 0);
         QVERIFY(edit.ok() && applyEdit(document, *edit).ok());
         QCOMPARE(document.project.stack().stored(), std::int64_t{5});
         QCOMPARE(document.project.stack().loops.size(), std::size_t{1});
         QCOMPARE(document.project.stack().loops[0].first, std::int64_t{4});
+        QCOMPARE(document.project.losses[0].output, std::string("network.output@2"));
+        QCOMPARE(document.project.losses[1].output, std::string("network.output@5@2"));
         QVERIFY(!untieEdit(document, 1).ok());
         document.project.stack().loops[0].injection = LoopInjection::Add;
         const auto refused = untieEdit(document, 0);
         QVERIFY(!refused.ok() && refused.error().text().find("a loop without injection") != std::string::npos);
+        document.project.stack().loops[0].exitGate = true;
+        const auto gated = untieEdit(document, 0);
+        QVERIFY(!gated.ok() && gated.error().text().find("without exit_gate") != std::string::npos);
     }
 
     void tiesAreRead_data()

@@ -537,6 +537,9 @@ void PyTorchCases::addLoops()
         loop.rows = VisitRows::Layer;
         add(std::string("loop-shared-") + topology, looped("transformer", topology, loop));
     }
+    Project gated = looped("transformer", "denseformer",
+                           {.first = 2, .last = kPyTorchDepth, .visits = 3, .norm = LoopNorm::Exit, .exitGate = true});
+    add("loop-exit-gate", std::move(gated));
     Loop ending = changing;
     ending.norm = LoopNorm::Head;
     Project headed = looped("transformer", "plain", ending);

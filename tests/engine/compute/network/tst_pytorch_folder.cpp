@@ -76,6 +76,13 @@ def fault(folder):
         network = model.load(folder).train(training)
         given = [recorded[name] for name in getattr(network, "conditions", ())]
         labels = [recorded[name] for name in getattr(network, "labels", ())]
+        if hasattr(network, "exits"):
+            outputs, shares = network.exits(recorded["input"], *given)
+            sums = shares.sum(-1)
+            if len(outputs) != shares.shape[-1] or not torch.equal(outputs[-1], network(recorded["input"], *given)):
+                return "exits do not end with the output"
+            if torch.equal(outputs[0], outputs[-1]) or not torch.allclose(sums, torch.ones_like(sums)):
+                return "exits are one output, or their probabilities do not add up to 1"
         loss = network.loss(recorded["input"], recorded["target"], *labels, *given)
         expected = gradients.pop("loss").item()
         if not abs(loss.item() - expected) <= tolerance * (1 + abs(expected)):
