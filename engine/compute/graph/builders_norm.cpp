@@ -102,17 +102,15 @@ public:
     }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        // An image of one column with its channels last, for which LibTorch has vectorised loops over the features.
-        const at::Tensor rows =
-            in[0].reshape({1, -1, 1, in[0].size(-1)}).to(m_tensors.weight.scalar_type()).permute({0, 3, 1, 2});
-        TORCH_CHECK_VALUE(!pass.training() || rows.size(2) > 1, m_place,
+        const at::Tensor rows = in[0].reshape({-1, in[0].size(-1)}).to(m_tensors.weight.scalar_type());
+        TORCH_CHECK_VALUE(!pass.training() || rows.size(0) > 1, m_place,
                           " normalises over the rows of a micro-batch, got one row, expected at least two: a larger "
                           "batch, longer sequences, or fewer ranks");
         const bool holds = pass.training() && pass.holdsBuffers;
         const at::Tensor y = at::batch_norm(
             rows, m_tensors.weight, m_tensors.bias, holds ? at::Tensor() : m_tensors.mean,
             holds ? at::Tensor() : m_tensors.variance, pass.training(), m_momentum, m_epsilon, /*cudnn_enabled=*/false);
-        return y.permute({0, 2, 3, 1}).to(in[0].scalar_type()).reshape(in[0].sizes());
+        return y.to(in[0].scalar_type()).reshape(in[0].sizes());
     }
 
 private:
