@@ -117,23 +117,33 @@ Words ownWords(std::span<const TrainedRun> runs, const RunGroup& group)
     return common;
 }
 
-/// Removes the words that all of the names begin or end with. Each keeps a word, unless it has marks.
+/// Removes the words that all of the names begin or end with. Each keeps a word, unless it has marks: a name that is
+/// such a word alone stays, as that of a run of the project beside those of its sweep.
 void leaveOutShared(std::vector<Words>& names, const std::vector<Words>& marks)
 {
+    const auto isSpent = [&](std::size_t i) { return names[i].size() <= (marks[i].empty() ? 1U : 0U); };
     const auto share = [&](auto end) {
+        std::size_t longer = 0;
         for (std::size_t i = 0; i < names.size(); ++i) {
-            const std::size_t fewest = marks[i].empty() ? 1 : 0;
-            if (names[i].size() <= fewest || end(names[i]) != end(names.front())) {
+            if (names[i].empty() || end(names[i]) != end(names.front())) {
                 return false;
             }
+            longer += isSpent(i) ? 0 : 1;
         }
-        return names.size() > 1;
+        return longer > 1;
+    };
+    const auto leaveOut = [&](auto remove) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (!isSpent(i)) {
+                remove(names[i]);
+            }
+        }
     };
     while (share([](const Words& words) { return words.front(); })) {
-        std::ranges::for_each(names, [](Words& words) { words.erase(words.begin()); });
+        leaveOut([](Words& words) { words.erase(words.begin()); });
     }
     while (share([](const Words& words) { return words.back(); })) {
-        std::ranges::for_each(names, [](Words& words) { words.pop_back(); });
+        leaveOut([](Words& words) { words.pop_back(); });
     }
 }
 

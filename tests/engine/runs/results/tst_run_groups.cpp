@@ -129,6 +129,11 @@ private slots:
             runs.add("Compare, ANCRe", plain(), 1);
             runs.add("Compare, DCA", wide(96), 1);
         });
+        row("a run of the project keeps its name", {"Compare", "ANCRe", "DCA"}, [](Listed& runs) {
+            runs.add("Compare", plain(), 1);
+            runs.add("Compare, ANCRe", wide(96), 1);
+            runs.add("Compare, DCA", wide(48), 1);
+        });
         row("shared ends are left out", {"ANCRe", "DCA"}, [](Listed& runs) {
             runs.add("Compare, ANCRe, 3000 steps", plain(), 1);
             runs.add("Compare, DCA, 3000 steps", wide(96), 1);
