@@ -168,7 +168,7 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
     Project project = sized("transformer", depth, width, heads);
     project.data.source = JsonLinesData{
         .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
-    project.data.documents.rows = DocumentRows::Single;
+    project.data.documents = {.rows = DocumentRows::Single, .lines = true};
     project.network.stem = tokenStem();
     project.network.head = tokenHead();
     project.initialisation.scaleResidualByDepth = false;
