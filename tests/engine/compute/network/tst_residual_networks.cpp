@@ -140,7 +140,7 @@ Project smallChain()
     return project;
 }
 
-std::string errorsOf(const Project& project)
+std::string networkErrors(const Project& project)
 {
     std::string text;
     for (const projects::Problem& problem : projects::validate(project)) {
@@ -175,7 +175,7 @@ private Q_SLOTS:
         QFETCH(bool, isDeep);
         const std::vector<int> counts(blocks.begin(), blocks.end());
         const Project project = recipeFor(recipe.toStdString(), side);
-        QCOMPARE(errorsOf(project), std::string());
+        QCOMPARE(networkErrors(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.02, 1);
         const engine::DeviceBatch batch = randomBatch(project, 3, 1, 5);
@@ -222,7 +222,7 @@ private Q_SLOTS:
                 mix->ports = projects::MixPorts::Input; // a convolution has no queries, keys and values
             }
         }
-        QCOMPARE(errorsOf(project), std::string());
+        QCOMPARE(networkErrors(project), std::string());
         const auto network = compiled(project);
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
@@ -243,7 +243,7 @@ private Q_SLOTS:
             networkAt(project, index).stack().width = 16 << (index == 0 ? 3 : index - 1);
             networkAt(project, index).stack().segments.front().repeat = 1;
         }
-        QCOMPARE(errorsOf(project), std::string());
+        QCOMPARE(networkErrors(project), std::string());
         const auto network = compiled(project);
         QCOMPARE(projects::costOf(project)->total.parameters, parameterCount(*network));
         std::size_t factors = 0;
