@@ -291,6 +291,10 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
     if (rowsOf(project->data) == DocumentRows::Packed) {
         text += " Training kept the documents of a row apart; the code reads each row as one text.";
     }
+    if (traitsOf(project->network.objective).denoises) {
+        text +=
+            " In training, all tokens see a text before its hidden spans; in the code, each token sees earlier ones.";
+    }
     const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
     bool anyDiffers = false;
     std::int64_t depth = 0;

@@ -15,6 +15,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
 
 #include <algorithm>
 #include <iterator>
@@ -452,8 +453,18 @@ private:
         if (loss.kind == projects::LossKind::ExpectedExit) {
             return exitLossesOf(gatedTower(loss), batch.target, whole).expected(loss.entropy);
         }
-        const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
-        return valueLoss(loss, whole.inputs.at(loss.output), trainsTarget(loss.kind) ? target : target.detach());
+        const at::Tensor& output = whole.inputs.at(loss.output);
+        const at::Tensor given = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
+        const at::Tensor target = trainsTarget(loss.kind) ? given : given.detach();
+        const bool padded = whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
+                            output.sizes().slice(0, 2) == batch.target.sizes();
+        if (!padded) {
+            return valueLoss(loss, output, target);
+        }
+        // Makes both values equal at tokens without a target, so that their loss is 0, and averages over the others.
+        const at::Tensor kept = batch.target.ne(projects::kIgnoredTarget);
+        const at::Tensor mean = valueLoss(loss, at::where(kept.unsqueeze(2), output, target), target);
+        return mean * (static_cast<double>(kept.numel()) / kept.sum().clamp_min(1).to(mean.scalar_type()));
     }
 
     /// Returns the tower whose exits the loss weighs.

@@ -26,6 +26,8 @@
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
+#include <ATen/ops/ones.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -251,6 +253,9 @@ private:
         }
         for (const char* const layout : {projects::kLength, projects::kPositions}) {
             m_sample.conditions.erase(layout); // the code reads each row as one text
+        }
+        if (projects::traitsOf(project.network.objective).denoises) { // and has no prefix but the first token
+            m_sample.conditions.emplace(projects::kPrefix, at::ones({m_sample.input.size(0)}, at::kLong));
         }
         return Done{};
     }
