@@ -326,17 +326,34 @@ private slots:
         QCOMPARE(events,
                  (QStringList{"started 0", "step 6", "step 7", "step 8", "validation 8", "checkpoint 8", "ended 8"}));
 
-        const QStringList question{"sample", path("run"), "--tokens", "6", "--seed", "3"};
-        const Ran sample = run(question);
+        const QStringList continuing{"sample", path("run"), "--tokens", "6", "--seed", "3"};
+        const Ran sample = run(continuing);
         QVERIFY2(sample.code == 0 && !sample.output.trimmed().isEmpty(), qPrintable(sample.errors));
-        QCOMPARE(run(question).output, sample.output);
-        QCOMPARE(json(run(question + QStringList{"--json"})).object()["text"].toString(), sample.output.chopped(1));
+        QCOMPARE(run(continuing).output, sample.output);
+        QCOMPARE(json(run(continuing + QStringList{"--json"})).object()["text"].toString(), sample.output.chopped(1));
         const QJsonObject evaluated = json(run({"eval", path("run"), "--batches", "2", "--json"})).object();
         QVERIFY(evaluated["loss"].toDouble() > 0);
         QCOMPARE(evaluated["batches"].toInt(), 2);
         const double accuracy = evaluated["quantities"].toObject()["accuracy"].toDouble(-1);
         QVERIFY(accuracy >= 0 && accuracy <= 1);
         QCOMPARE(run({"eval", path("run"), "--split", "nonsense"}).code, 1); // before anything is read
+        const auto ask = [&](const QByteArray& questions, const QStringList& more) {
+            QFile file(path("questions.jsonl"));
+            if (file.open(QIODevice::WriteOnly)) {
+                file.write(questions);
+                file.close();
+            }
+            return run(QStringList{"eval", path("run"), "--choices", path("questions.jsonl")} + more);
+        };
+        const QByteArray question = "{\"prompt\": \".\", \"choices\": [\" .\", \" . .\"], \"answer\": 0}\n";
+        const QJsonObject asked = json(ask(question + question, {"--shots", "1", "--json"})).object();
+        QCOMPARE(asked["questions"].toInt(), 1);
+        QVERIFY(asked["loss"].toDouble() > 0);
+        QCOMPARE(asked["accuracy"].toDouble(), 1.0); // a longer choice of the same tokens is less likely
+        QVERIFY(ask(question, {}).output.startsWith("right in 100 %"));
+        QVERIFY(ask(question + "{\"prompt\": \"a\"}\n", {}).errors.contains("line 2"));
+        QVERIFY(ask("", {}).errors.contains("is empty"));
+        QVERIFY(run({"eval", path("run"), "--shots", "1"}).errors.contains("--choices"));
         QCOMPARE(run({"sample", path("nowhere")}).code, 3);
         QCOMPARE(run({"eval", path("run"), "--from", "7"}).code, 3); // no checkpoint of that step
 
