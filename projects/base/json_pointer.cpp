@@ -93,11 +93,15 @@ Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh)
 {
     const std::size_t last = pointer.rfind('/');
     if (last != std::string_view::npos) {
-        const Result<JsonValue*> owner = valueAt(tree, pointer.substr(0, last));
-        if (!owner) {
+        const std::string_view above = pointer.substr(0, last);
+        const std::string key = unescaped(pointer.substr(last + 1));
+        const Result<JsonValue*> owner = valueAt(tree, above);
+        if (!owner && numberFrom<std::size_t>(key)) { // a list that is absent has no entries
             return owner.error();
         }
-        const std::string key = unescaped(pointer.substr(last + 1));
+        if (!owner) { // an object that is absent has its defaults
+            return setValueAt(tree, above, {JsonObject{{key, std::move(fresh)}}});
+        }
         if (auto* object = std::get_if<JsonObject>(&(*owner)->data); object && findMember(**owner, key) == nullptr) {
             object->push_back({key, std::move(fresh)});
             return Done{};

@@ -271,6 +271,19 @@ private slots:
                 std::string::npos);
     }
 
+    /// A file lacks the rows of documents as long as all of their fields have their defaults.
+    void aFieldOfAnAbsentObjectIsSet()
+    {
+        Document document = sampleDocument();
+        QVERIFY(toJson(document.project).find("documents") == std::string::npos);
+        COMPARE_TEXT(troubleWith(document, SetField{"/data/documents/rows", {"\"packed\""}}), "");
+        QVERIFY(applyEdit(document, SetField{"/data/documents/rows", {"\"packed\""}}).ok());
+        QCOMPARE(document.project.data.documents, (Documents{.rows = DocumentRows::Packed}));
+        const std::string misspelt = refusal(document, SetField{"/data/documens/end", {"1"}});
+        QVERIFY2(misspelt.starts_with("[/data/documens] is no key") && misspelt.ends_with("did you mean \"documents\"?"),
+                 misspelt.c_str());
+    }
+
     void refusesEditsOfMissingParts()
     {
         const Document document = sampleDocument();

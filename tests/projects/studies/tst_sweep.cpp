@@ -440,6 +440,8 @@ private slots:
                                     << "[sweep s · steps = many] [/training/steps]";
         QTest::newRow("past the end") << "/network/stack/7/repeat=1"
                                       << "index below 1";
+        QTest::newRow("no list") << "/losses/0/weight=1"
+                                 << "[/losses] there is no such field";
         QTest::newRow("no pointer") << "steps=1"
                                     << "expected a JSON pointer";
         QTest::newRow("invalid value") << "/topology/wiring/temperature=0.1,-1"
@@ -531,7 +533,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 36);
+        QCOMPARE(sweeps, 37);
     }
 
     /// As where a person chooses it: the blocks come apart at the ports that it feeds.
