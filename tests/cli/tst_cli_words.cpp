@@ -120,7 +120,7 @@ private slots:
         const auto row = [](const char* command, std::vector<OptionSpec> described, const char* others) {
             QTest::newRow(command) << std::move(described) << QString(others);
         };
-        row("eval", optionsOf<engine::EvaluateRequest>({}), "choices place folder threads");
+        row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads choices");
         row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
         // A retrofit, a fork with a change, and a run with other loops are one request.
         const auto without = [](std::vector<OptionSpec> options, const std::vector<std::string>& names) {
@@ -374,7 +374,7 @@ private slots:
         QVERIFY(page.output.contains("x_j = F_j(x_{j−1})"));
         QCOMPARE(run({"explain", "ancre_outgoing"}).output, page.output); // a preset's key finds its method
         const QJsonObject told = json(run({"explain", "patchify", "--json"})).object();
-        QCOMPARE(told["name"].toString(), QString("nodes-linear"));
+        QCOMPARE(told["name"].toString(), QString("nodes-images"));
         QVERIFY(told["text"].toString().startsWith("# "));
         QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));
     }
