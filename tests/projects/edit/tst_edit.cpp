@@ -280,7 +280,8 @@ private slots:
         QVERIFY(applyEdit(document, SetField{"/data/documents/rows", {"\"packed\""}}).ok());
         QCOMPARE(document.project.data.documents, (Documents{.rows = DocumentRows::Packed}));
         const std::string misspelt = refusal(document, SetField{"/data/documens/end", {"1"}});
-        QVERIFY2(misspelt.starts_with("[/data/documens] is no key") && misspelt.ends_with("did you mean \"documents\"?"),
+        QVERIFY2(misspelt.starts_with("[/data/documens] is no key") &&
+                     misspelt.ends_with("did you mean \"documents\"?"),
                  misspelt.c_str());
     }
 
