@@ -103,7 +103,7 @@ void PortRow::paint(ImDrawList& list, resources::Theme theme, Point pointer) con
 namespace {
 
 constexpr float kRoomOfChip = 140; ///< of the canvas's width, beside the text at its bottom
-constexpr int kEndDigits = 7; ///< as many as an end of a scale has, so that the ends enclose the values
+constexpr int kEndDigits = 7;      ///< as many as an end of a scale has, so that the ends enclose the values
 
 } // namespace
 

@@ -52,7 +52,8 @@ std::int64_t rowStride(const at::Tensor& x)
 
 class LinearFunction : public Function<LinearFunction> {
 public:
-    /// `copy` and `added` are weight and bias in the type of `x`. The gradients of weight and bias have their own types.
+    /// `copy` and `added` are weight and bias in the type of `x`. The gradients of weight and bias have their own
+    /// types.
     static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const at::Tensor& copy,
                             const std::optional<at::Tensor>& added, Products products)

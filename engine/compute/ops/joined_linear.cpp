@@ -49,8 +49,7 @@ Products productsOf(AutogradContext* context)
 class GatedLinearFunction : public Function<GatedLinearFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
-                            const at::Tensor& /*up*/, const at::Tensor& joined, Products products,
-                            const PartRuns& kept)
+                            const at::Tensor& /*up*/, const at::Tensor& joined, Products products, const PartRuns& kept)
     {
         const at::Tensor x = asRows(input);
         const at::Tensor weight = kept.repeated(2, joined.size(0) / 2).take(joined, 0).to(x.scalar_type());
@@ -230,8 +229,8 @@ public:
         const at::Tensor x = asRows(input);
         const at::Tensor weight = joined.to(x.scalar_type());
         const bool addsBias = joinedBias && products == Products::Own;
-        at::Tensor rows = addsBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t())
-                                   : timesTransposed(x, weight, products);
+        at::Tensor rows =
+            addsBias ? at::addmm(joinedBias->to(x.scalar_type()), x, weight.t()) : timesTransposed(x, weight, products);
         if (joinedBias && !addsBias) {
             rows.add_(joinedBias->to(x.scalar_type()));
         }
@@ -261,7 +260,8 @@ public:
         const at::ScalarType type = context->saved_data["type"].toScalarType();
         variable_list result(13);
         if (context->needs_input_grad(0)) {
-            result[0] = times(flat, saved[1], productsOf(context)).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
+            result[0] =
+                times(flat, saved[1], productsOf(context)).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
         }
         const at::Tensor weightGrad = weightGradient(flat, saved[0], type);
         const bool biased = context->saved_data["biased"].toBool();
@@ -309,10 +309,10 @@ std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads)
         return tensor.defined() ? OptionalTensor(tensor) : OptionalTensor();
     };
     const RotaryTable::Angles angles = heads.angles == nullptr ? RotaryTable::Angles{} : *heads.angles;
-    variable_list made = ProjectedHeadsFunction::apply(heads.input, heads.weights[0], heads.weights[1],
-                                                       heads.weights[2], given(heads.biases[0]), given(heads.biases[1]),
-                                                       given(heads.biases[2]), heads.joined, given(heads.joinedBias),
-                                                       given(angles.cosine), given(angles.sine), heads.headDim, heads.products);
+    variable_list made = ProjectedHeadsFunction::apply(
+        heads.input, heads.weights[0], heads.weights[1], heads.weights[2], given(heads.biases[0]),
+        given(heads.biases[1]), given(heads.biases[2]), heads.joined, given(heads.joinedBias), given(angles.cosine),
+        given(angles.sine), heads.headDim, heads.products);
     return {made[0], made[1], made[2]};
 }
 

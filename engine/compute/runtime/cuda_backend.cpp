@@ -23,9 +23,9 @@ constexpr DriverResult kDriverOk = 0;
 constexpr DriverResult kDriverNoDevice = 100;
 constexpr DriverResult kDriverMismatch = 803;
 constexpr int kNeededCuda = 13000;
-constexpr int kNeededCapability = 80; ///< of a GPU: ten times the major number plus the minor one
+constexpr int kNeededCapability = 80;   ///< of a GPU: ten times the major number plus the minor one
 constexpr int kEightBitCapability = 89; ///< of a GPU that multiplies in float8
-constexpr int kCapabilityMajor = 75;  ///< CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int kCapabilityMajor = 75;    ///< CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int kCapabilityMinor = 76;
 
 struct NvmlMemory {

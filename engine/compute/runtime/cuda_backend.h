@@ -27,8 +27,8 @@ struct GpuDriver {
 };
 [[nodiscard]] GpuDriver queryGpuDriver();
 
-/// Returns why the device does not multiply in float8, in one line; empty if it does, or if its driver does not say. The
-/// CPU computes the same with numbers of more bits.
+/// Returns why the device does not multiply in float8, in one line; empty if it does, or if its driver does not say.
+/// The CPU computes the same with numbers of more bits.
 [[nodiscard]] std::string eightBitProblem(c10::Device device);
 
 /// Registers LibTorch's CUDA backend by loading libtorch_cuda.so from LibTorch's own directory, once; after an error,

@@ -33,8 +33,8 @@ double largestOf(at::ScalarType type)
                                   : static_cast<double>(std::numeric_limits<c10::Float8_e5m2>::max());
 }
 
-/// Reads `x` twice, and does not wait for the device. Products with a power of two are exact in bfloat16, so that values
-/// are rounded once.
+/// Reads `x` twice, and does not wait for the device. Products with a power of two are exact in bfloat16, so that
+/// values are rounded once.
 ScaledMatrix scaled(const at::Tensor& x, at::ScalarType type)
 {
     const auto [least, most] = at::aminmax(x);

@@ -16,13 +16,14 @@ enum class Products {
 inline constexpr at::ScalarType kEightBitValue = at::kFloat8_e4m3fn;
 inline constexpr at::ScalarType kEightBitGradient = at::kFloat8_e5m2;
 
-/// True if the product of a [N, k] and the transpose of b [n, k] can be computed in float8: both are bfloat16, and n and
-/// k are multiples of 16.
+/// True if the product of a [N, k] and the transpose of b [n, k] can be computed in float8: both are bfloat16, and n
+/// and k are multiples of 16.
 [[nodiscard]] bool multipliesInEightBits(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns a·bᵀ in bfloat16, of a rounded to `type` and b rounded to kEightBitValue. Each is multiplied by a power of two
-/// before it is rounded, so that its largest value is at most that of the type and more than a quarter of it. On the CPU
-/// the rounded values are multiplied in float, which gives the same up to the order of sums. Not differentiable.
+/// Returns a·bᵀ in bfloat16, of a rounded to `type` and b rounded to kEightBitValue. Each is multiplied by a power of
+/// two before it is rounded, so that its largest value is at most that of the type and more than a quarter of it. On
+/// the CPU the rounded values are multiplied in float, which gives the same up to the order of sums. Not
+/// differentiable.
 [[nodiscard]] at::Tensor scaledProduct(const at::Tensor& a, at::ScalarType type, const at::Tensor& b);
 
 } // namespace residua::engine

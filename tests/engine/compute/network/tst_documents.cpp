@@ -248,7 +248,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.3, 3);
         DeviceBatch batch = randomBatch(project, 1, kRowTokens, 5);
-        batch.target = batch.target.clone(); // a single row shares its memory with the input
+        batch.target = batch.target.clone();                          // a single row shares its memory with the input
         batch.target.narrow(1, 0, 5).fill_(projects::kIgnoredTarget); // the prefix has six tokens
         const at::Tensor output = network->forward(batch, kEvaluation);
         const auto changedBy = [&](std::int64_t token) {

@@ -6,8 +6,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_scaled_mm.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -77,7 +77,8 @@ private Q_SLOTS:
         QFETCH(double, size);
         const at::Tensor x = (at::randn({40, 32}) * size).to(at::kBFloat16);
         const at::Tensor one = at::eye(32, at::kBFloat16);
-        const at::Tensor got = gradient ? times(x, one, Products::EightBit) : timesTransposed(x, one, Products::EightBit);
+        const at::Tensor got =
+            gradient ? times(x, one, Products::EightBit) : timesTransposed(x, one, Products::EightBit);
         QVERIFY(got.scalar_type() == at::kBFloat16);
         const int bits = gradient ? 2 : 3; // after the point
         const double most = x.abs().max().item<double>();
@@ -100,8 +101,9 @@ private Q_SLOTS:
         const at::Tensor weight = at::randn({48, 64}).to(at::kBFloat16);
         const at::Tensor one = at::ones({});
         const double scale = 64; // any power of two: values are up to 5
-        const at::Tensor theirs = at::_scaled_mm((x * scale).to(kEightBitValue), (weight * scale).to(kEightBitValue).t(),
-                                                 one / scale, one / scale, {}, {}, at::kBFloat16);
+        const at::Tensor theirs =
+            at::_scaled_mm((x * scale).to(kEightBitValue), (weight * scale).to(kEightBitValue).t(), one / scale,
+                           one / scale, {}, {}, at::kBFloat16);
         const at::Tensor ours = timesTransposed(x, weight, Products::EightBit);
         const double worst = (ours - theirs).abs().max().item<double>();
         QVERIFY2(worst <= 0.01 * theirs.abs().max().item<double>(), qPrintable(QString::number(worst)));
@@ -117,9 +119,9 @@ private Q_SLOTS:
         QVERIFY(timesTransposed(x, weight, Products::EightBit).equal(timesTransposed(x, weight)));
         const at::Tensor wide = at::randn({24, 64});
         QVERIFY(timesTransposed(wide, wide, Products::EightBit).equal(timesTransposed(wide, wide)));
-        QVERIFY(timesTransposed(at::zeros({16, 32}, at::kBFloat16), at::zeros({16, 32}, at::kBFloat16),
-                                Products::EightBit)
-                    .equal(at::zeros({16, 16}, at::kBFloat16)));
+        QVERIFY(
+            timesTransposed(at::zeros({16, 32}, at::kBFloat16), at::zeros({16, 32}, at::kBFloat16), Products::EightBit)
+                .equal(at::zeros({16, 16}, at::kBFloat16)));
     }
 
     /// Products forward and for the input's gradient are in eight bits, and the gradient of a weight is not.
