@@ -483,7 +483,7 @@ std::string moduleOf(const std::vector<std::string>& doc, const std::string& bod
     importFor("Path(", "from pathlib import Path");
     importFor("SimpleNamespace(", "from types import SimpleNamespace");
     head.line();
-    head.line("import torch");
+    importFor("torch.", "import torch");
     importFor("F.", "import torch.nn.functional as F");
     head.line("from torch import nn");
     return head.text() + all;
