@@ -164,8 +164,8 @@ void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNet
     }
     const auto code = projects::pyTorchCodeOf(*projects::soundProject(each.project), layers);
     for (const NamedParameter& parameter : network.parameters()) {
-        if (!code->names.contains(parameter.name)) {
-            continue; // of a layer that is not there
+        if (parameter.isBuffer || !code->names.contains(parameter.name)) {
+            continue; // without a gradient, or of a layer that is not there
         }
         const at::Tensor gradient =
             parameter.tensor.grad().defined() ? parameter.tensor.grad() : parameter.tensor.detach() * 0;
