@@ -167,7 +167,8 @@ private Q_SLOTS:
             (void)network->loss(one, kTraining);
             QFAIL("a batch of one row is normalised");
         } catch (const std::exception& error) {
-            QVERIFY2(std::string(error.what()).find("node n] normalises over the rows") != std::string::npos,
+            QVERIFY2(std::string(error.what()).find("block linear · node n normalises over the rows") !=
+                         std::string::npos,
                      error.what());
         }
         project.training.batch = 1;
