@@ -517,14 +517,20 @@ private Q_SLOTS:
     /// Means of one name are added, so a loss may not have that of another quantity.
     void lossesHaveNamesOfTheirOwn()
     {
-        Project project = distilled();
-        for (const char* const taken : {"accuracy", "output_accuracy"}) {
-            project.losses[0].name = taken;
-            QVERIFY2(compileError(project).find(taken) != std::string::npos, taken);
+        const auto errorUnder = [](Project project, const std::string& name) {
+            project.losses[0].name = name;
+            return QString::fromStdString(compileError(project));
+        };
+        Project measured = distilled();
+        measured.towers[0].network.ownLoss = OwnLoss::Measured;
+        Project labelled = distilled(); // with a further label, whose accuracy is recorded
+        labelled.data.masking.nextSentence = true;
+        labelled.network = projects::withNextSentence(labelled.network, true);
+        for (const auto& [project, taken] : {std::pair(distilled(), "accuracy"), std::pair(measured, "loss of teacher"),
+                                             std::pair(labelled, "next_sentence_accuracy")}) {
+            QCOMPARE(errorUnder(project, "soft"), QString());
+            QVERIFY2(errorUnder(project, taken).contains("has the name of another recorded quantity"), taken);
         }
-        project.towers[0].network.ownLoss = OwnLoss::Measured;
-        project.losses[0].name = "loss of teacher";
-        QVERIFY(!compileError(project).empty());
     }
 
     /// Edits of a tower apply to it as to a first one, and leave the others as they are.
