@@ -195,11 +195,12 @@ private:
         }
         const QByteArray code = file.readAll();
         file.close();
-        const qsizetype place = code.indexOf("recorded[\"output\"])");
+        const QByteArray output = "recorded[\"output\"]";
+        const qsizetype place = code.indexOf(output);
         if (place < 0 || !file.open(QIODevice::WriteOnly)) {
             return {};
         }
-        const QByteArray changed = QByteArray(code).insert(code.indexOf(')', place), " + 1");
+        const QByteArray changed = QByteArray(code).insert(place + output.size(), " + 1");
         file.write(changed);
         file.close();
         QProcess python;
