@@ -137,6 +137,8 @@ private slots:
             const std::vector<Property> shown = propertiesOf(project(), LossPlace{0});
             return std::ranges::find(shown, std::string("/losses/0/") + key, &Property::key) != shown.end();
         };
+        QVERIFY(!has("temperature") && !has("penalty"));
+        QVERIFY(m_window->session().performWhole(projects::SetField{"/losses/0/kind", {"\"soft_targets\""}}).ok());
         QVERIFY(has("temperature") && !has("penalty"));
         QVERIFY(m_window->session().performWhole(projects::SetField{"/losses/0/kind", {"\"contrastive\""}}).ok());
         QVERIFY(!has("temperature") && has("penalty"));
