@@ -202,6 +202,28 @@ Status addData(const BundleContents& contents, const fs::path& folder, const std
     return Done{};
 }
 
+/// Gives the runs that a page names their names in `renamed`.
+void renameRuns(StudyPage& page, const std::map<std::string, std::string>& renamed)
+{
+    const auto rename = [&](std::string& run) {
+        const auto now = renamed.find(run);
+        run = now == renamed.end() ? run : now->second;
+    };
+    std::ranges::for_each(page.runs, rename);
+    for (std::string* const run : {&page.baseline, &page.front, &page.chosen}) {
+        rename(*run);
+    }
+    for (auto& [plot, entries] : page.view.hidden) {
+        for (std::string& entry : entries) {
+            if (entry.starts_with(kHiddenRun)) {
+                std::string run = entry.substr(kHiddenRun.size());
+                rename(run);
+                entry = std::string(kHiddenRun) + run;
+            }
+        }
+    }
+}
+
 /// Adds the pages in `from`, a folder of runs. A page whose name another page has gets a number. Pages keep their runs,
 /// even if these got other names.
 Status joinPages(const fs::path& from, const std::map<std::string, std::string>& renamed, Moves& moves,
@@ -213,12 +235,7 @@ Status joinPages(const fs::path& from, const std::map<std::string, std::string>&
         if (!page) {
             return page.error();
         }
-        std::vector<std::string*> runs{&page->baseline, &page->front, &page->chosen};
-        std::ranges::transform(page->runs, std::back_inserter(runs), [](std::string& run) { return &run; });
-        for (std::string* const run : runs) {
-            const auto now = renamed.find(*run);
-            *run = now == renamed.end() ? *run : now->second;
-        }
+        renameRuns(*page, renamed);
         const auto isKnown = [&](const Result<fs::path>& file) {
             const auto there = file ? readPage(*file) : Result<StudyPage>(file.error());
             return there && *there == *page;

@@ -171,7 +171,10 @@ private slots:
         const std::string key(64, 'a');
         const std::string other(64, 'b');
         const auto page = [](const std::string& notes) {
-            return StudyPage{.runs = {"first"}, .baseline = "first", .notes = notes};
+            return StudyPage{.runs = {"first"},
+                             .baseline = "first",
+                             .notes = notes,
+                             .view = {.hidden = {{"loss", {"run first", "group " + std::string(64, 'a')}}}}};
         };
         QVERIFY(writePage(m_home / "runs", "study", page("one")).ok());
         QVERIFY(noteGroup(m_home / "runs", key, "plain").ok());
@@ -202,6 +205,7 @@ private slots:
             QVERIFY(arrived && arrived->notes == "one");
             QCOMPARE(arrived->runs, std::vector<std::string>{"first-2"});
             QCOMPARE(arrived->baseline, std::string("first-2"));
+            QCOMPARE(arrived->view.hidden.at("loss"), (std::vector<std::string>{"run first-2", "group " + key}));
             QCOMPARE(groupNotes(m_home / "runs"), (std::map<std::string, std::string>{{key, "plain"}, {other, "new"}}));
             fs::remove_all(m_home / "runs/first-2");
         }
