@@ -207,7 +207,9 @@ private:
         const projects::Project& project = m_model->parts.project;
         std::vector<Matrix> matrices = m_model->parts.network->coefficients(m_model->step);
         const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
-        if (mix != nullptr && mix->weight == projects::WeightKind::Fixed && matrices.empty()) {
+        const auto isMix = [](const Matrix& matrix) { return matrix.name.kind == matrix::kMix; };
+        const bool hasMix = std::ranges::any_of(matrices, isMix);
+        if (mix != nullptr && mix->weight == projects::WeightKind::Fixed && !hasMix) {
             const projects::DepthPlan plan = projects::planOf(*mix, project.network.depth());
             const projects::MixNumbers applied = projects::appliedWeights(*mix, plan, {1, plan.start});
             const std::vector<float> values(applied.values.begin(), applied.values.end());
