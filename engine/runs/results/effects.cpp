@@ -11,6 +11,7 @@
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
+#include "projects/nodes/towers.h"
 #include "projects/studies/paired_difference.h"
 
 #include <algorithm>
@@ -210,10 +211,15 @@ std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)
     const auto reader = RunReader::open(of.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const std::vector<std::int64_t> steps = of.step ? std::vector{*of.step} : resumableSteps(of.runDirectory);
-    if (!project || steps.empty()) {
+    const auto tower = project ? projects::chosenTower(*project, request.tower) : Result<std::size_t>(project.error());
+    if (!tower || steps.empty()) {
         return std::nullopt;
     }
-    return effectsKeyFor(request, *project, steps.back());
+    EffectsKey key = effectsKeyFor(request, *project, steps.back());
+    if (*tower == 0) {
+        key.tower.clear();
+    }
+    return key;
 }
 
 Result<std::vector<KeptEffects>> readEffects(const fs::path& runDirectory, std::vector<std::string>* notes)

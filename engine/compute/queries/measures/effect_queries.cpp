@@ -180,7 +180,10 @@ private:
         KnockoutReady ready = measured();
         std::ranges::copy(m_leftOut, std::back_inserter(ready.notes));
         if (m_request.only.empty() && !m_model->hasOtherData) {
-            const EffectsKey key = effectsKeyFor(m_request, m_model->parts.project, m_model->step);
+            EffectsKey key = effectsKeyFor(m_request, m_model->parts.project, m_model->step);
+            if (m_model->tower == 0) {
+                key.tower.clear();
+            }
             if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
                 ready.notes.push_back("the result is not kept with the run: " + kept.error().text());
             }

@@ -79,7 +79,7 @@ Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs
     }
     noteNotFinite(parts->network->parameters(), opened->notes);
     return LoadedModel{std::move(*parts), checkpoint->state.step, std::move(opened->notes),
-                       opened->otherData.has_value()};
+                       opened->otherData.has_value(), about->tower};
 }
 
 } // namespace

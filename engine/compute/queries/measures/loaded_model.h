@@ -18,6 +18,7 @@ struct LoadedModel {
     std::int64_t step = 0;
     std::vector<std::string> notes;
     bool hasOtherData = false; ///< the data are not the run's, which was accepted
+    std::size_t tower = 0;     ///< index of the tower that `parts` are the view of
 };
 
 /// The network as the run has it, with a weight for each shortcut (projects::withTerms), or with more visits of its

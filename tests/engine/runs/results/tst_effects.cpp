@@ -218,6 +218,12 @@ private slots:
         other.of.step = 10;
         other.batches = 3;
         QCOMPARE(*effectsKeyOf(other), (EffectsKey{10, KnockoutBy::Layer, false, 3}));
+        other.tower = RunReader::open(m_run)->project()->network.name; // the first, which the key does not name
+        QVERIFY(!other.tower.empty());
+        QCOMPARE(*effectsKeyOf(other), (EffectsKey{10, KnockoutBy::Layer, false, 3}));
+        other.tower = "none";
+        QVERIFY(!effectsKeyOf(other));
+        other = request;
         other.only = {"layer 1"};
         QVERIFY(!effectsKeyOf(other));
         other = request;
