@@ -38,7 +38,7 @@ projects::Topology presetOf(const projects::Project& project, const std::string&
 
 /// An upper stack, which judges the run and reads the states of the lower one, with an objective of its own. The lower
 /// one visits two of its three layers twice.
-projects::Project twoTowerRun(const std::string& lowerTopology)
+projects::Project twoTowerRun(const std::string& lowerTopology, const std::string& upperTopology = "denseformer")
 {
     projects::Project project = tests::quickLanguage(kTowerSteps);
     project.training.precision = projects::Precision::Fp64;
@@ -51,7 +51,7 @@ projects::Project twoTowerRun(const std::string& lowerTopology)
     below = *projects::rewired(below, presetOf(below, lowerTopology));
     below.network.name = kLower;
     below.network.lossWeight = 0.5;
-    project = *projects::rewired(project, presetOf(project, "denseformer"));
+    project = *projects::rewired(project, presetOf(project, upperTopology));
     project.towers = {{below.network}};
     project.network.input = "lower.states";
     project.network.stem = projects::GraphBuilder()
@@ -166,6 +166,43 @@ private slots:
         const auto stability = ask(about<StabilityRequest>(run, tower));
         QVERIFY(stability);
         QCOMPARE(stability->matrices.front().columns, project.network.depth());
+        request.by = projects::KnockoutBy::Term;
+        const auto terms = ask(request);
+        QVERIFY(terms && !std::isnan(terms->rows.front().weight));
+    }
+
+    void layersOfASumLeaveAsTheyArePruned_data()
+    {
+        QTest::addColumn<QString>("lower");
+        QTest::addColumn<QString>("tower");
+        QTest::addRow("first") << "ancre-ingoing"
+                               << "";
+        QTest::addRow("lower") << "plain" << kLower;
+    }
+    /// The rise of the loss without a layer of a plain sum is that of the run that is made without it. A mix differs,
+    /// because a knock-out keeps the layer's place in it.
+    void layersOfASumLeaveAsTheyArePruned()
+    {
+        QFETCH(const QString, lower);
+        QFETCH(const QString, tower);
+        projects::Project project = twoTowerRun(lower.toStdString(), "plain");
+        project.towers[0].network.stack().loops.clear();
+        const fs::path run = made();
+        QCOMPARE(std::ssize(tests::lossesOf(project, run)), kTowerSteps);
+        auto request = about<KnockoutRequest>(run, tower.toStdString());
+        request.by = projects::KnockoutBy::Layer;
+        const auto measured = ask(request);
+        QVERIFY2(measured, measured ? "" : measured.error().text().c_str());
+        auto fork = about<RetrofitRequest>(run, tower.toStdString(), made());
+        fork.prune = "layer 1";
+        const auto pruned = ask(fork);
+        QVERIFY2(pruned, pruned ? "" : pruned.error().text().c_str());
+        QVERIFY(std::abs(measured->rows[0].rise) > 1e-9);
+        QVERIFY(std::abs(pruned->lossAfter - pruned->lossBefore - measured->rows[0].rise) < 1e-12);
+        // The first tower's own name means the same as none.
+        request.tower = tower.isEmpty() ? project.network.name : tower.toStdString();
+        const auto kept = ask(request);
+        QVERIFY(kept && kept->notes.size() == measured->notes.size() + 1);
         request.by = projects::KnockoutBy::Term;
         const auto terms = ask(request);
         QVERIFY(terms && !std::isnan(terms->rows.front().weight));
