@@ -5,6 +5,7 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/edit/edit.h"
 #include "projects/file/json.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
@@ -376,9 +377,15 @@ std::optional<FieldValue> fieldAt(const Project& project, std::string_view point
         return std::nullopt;
     }
     const ViewedField field = viewedField(project, pointer);
-    JsonValue tree = treeOf(viewOf(project, field.tower));
-    const Result<JsonValue*> held = valueAt(tree, field.pointer);
-    return held ? std::optional(FieldValue{lineOf(**held)}) : std::nullopt;
+    const Project view = viewOf(project, field.tower);
+    JsonValue tree = treeOf(view);
+    if (const Result<JsonValue*> held = valueAt(tree, field.pointer)) {
+        return FieldValue{lineOf(**held)};
+    }
+    const std::optional<FieldEntry> entry = findField(view, field.pointer); // files leave out some defaults
+    const auto edit = entry ? fieldEdit(view, entry->pointer, entry->value) : Result<Edit>(Error{});
+    const auto* const set = edit ? std::get_if<SetField>(&*edit) : nullptr;
+    return set != nullptr ? std::optional(set->value) : std::nullopt;
 }
 
 Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep)

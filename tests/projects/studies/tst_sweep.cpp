@@ -477,6 +477,8 @@ private slots:
         QCOMPARE(text("/network/width"), std::to_string(project.stack().width));
         QCOMPARE(text("/topology/preset"), std::string("\"of \\\"mine\\\"\""));
         QCOMPARE(text("/network/stack/0/repeat"), std::to_string(project.stack().segments[0].repeat));
+        QCOMPARE(text("/data/documents/rows"), std::string("\"stream\"")); // the file leaves it out
+        QCOMPARE(text("/data/denoising/sentinels"), std::string("100"));
         for (const char* const nothing : {"", "network", "/", "/network/stack/99", "/network/depth"}) {
             QCOMPARE(text(nothing), std::string("none"));
         }
