@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace residua::projects {
@@ -131,7 +130,14 @@ std::vector<SettingChange> settingsThatDiffer(const Document& document, const Pr
             settings.push_back({std::move(pointer), std::move(changes), std::move(edit)});
         }
     };
-    const auto addFields = [&](const JsonValue& before, const JsonValue& after, const std::string& pointer) {
+    const auto addFields = [&](JsonValue before, JsonValue after, const std::string& pointer) {
+        for (const std::string& key : takeUnshared(before, after)) {
+            for (const FieldEntry& field : fieldsOf(wanted, pointer + "/" + key)) {
+                if (auto set = fieldEdit(own, field.pointer, field.value)) {
+                    add(field.pointer, *std::move(set));
+                }
+            }
+        }
         std::vector<SetField> fields;
         collect(before, after, pointer, fields);
         for (SetField& field : fields) {
@@ -140,15 +146,7 @@ std::vector<SettingChange> settingsThatDiffer(const Document& document, const Pr
         }
     };
     addFields(toTree(own.data), toTree(wanted.data), "/data");
-    JsonValue ofOwn = treeOfFields(own.network);
-    JsonValue ofWanted = treeOfFields(wanted.network);
-    for (const std::string& key : takeUnshared(ofOwn, ofWanted)) {
-        const std::optional<FieldEntry> field = findField(wanted, "/network/" + key);
-        if (auto set = field ? fieldEdit(own, field->pointer, field->value) : Result<Edit>(Error{}); set) {
-            add(field->pointer, *std::move(set));
-        }
-    }
-    addFields(ofOwn, ofWanted, "/network");
+    addFields(treeOfFields(own.network), treeOfFields(wanted.network), "/network");
     if (EditGroup graphs = graphEdits(own.network, wanted.network); !graphs.edits.empty()) {
         add("/network", std::move(graphs));
     }

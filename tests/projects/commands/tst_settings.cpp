@@ -7,6 +7,9 @@
 #include <QTest>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
 
 using namespace residua;
 using namespace residua::projects;
@@ -65,6 +68,24 @@ private slots:
         QCOMPARE(document.project.training.learningRate.peak, 0.25);
         QVERIFY(document.project.training.batch == before.training.batch);
         QVERIFY(document.project.stack().topology == before.stack().topology);
+    }
+
+    /// Also if only one of the files has them.
+    void fieldsThatFilesLeaveOutAreTakenOverAlone()
+    {
+        const Project plain = findExample("ancre-language")->project;
+        Project other = plain;
+        other.training.batch *= 2;
+        other.training.weightAverage = 0.5;
+        other.data.documents.rows = DocumentRows::Packed;
+        for (const auto& [from, to] : {std::pair(plain, other), std::pair(other, plain)}) {
+            std::set<std::string> pointers;
+            for (const SettingChange& setting : settingsThatDiffer({from, {}}, to)) {
+                pointers.insert(setting.pointer);
+            }
+            QVERIFY((pointers ==
+                     std::set<std::string>{"/data/documents/rows", "/training/batch", "/training/weight_average"}));
+        }
     }
 
     void aRunKeepsWhatItsWeightsDependOn()
