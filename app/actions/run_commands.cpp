@@ -290,8 +290,8 @@ void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)
     if (m_dialog) {
         m_dialog->close();
     }
-    m_dialog = new GoOnDialog(kind, std::move(source),
-                              source.tower.empty() ? m_session.wholeProject() : m_session.project(), start, m_window);
+    const projects::Project& document = source.tower.empty() ? m_session.wholeProject() : m_session.project();
+    m_dialog = new GoOnDialog(kind, std::move(source), document, start, m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
         request.of().projectDirectory = project;
         carryOut(request);
