@@ -63,6 +63,11 @@ public:
 
 private:
     std::string nodePath(std::size_t index) const { return textOf(m_project, {.graph = m_ref, .node = index}); }
+    /// `node` is one of the graph's.
+    std::string nodePath(const Node& node) const
+    {
+        return nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data()));
+    }
 
     void checkNodes()
     {
@@ -252,7 +257,6 @@ private:
     void checkRanks(const ResolvedGraph& shapes, const ResolvedNode& resolved)
     {
         const Node& node = *m_graph.find(resolved.id);
-        const auto index = static_cast<std::size_t>(&node - m_graph.nodes.data());
         for (const NodeParameter& weight : rankedWeightsOf(resolved)) {
             const auto rank = rankOf(resolved.params, weight.rank, weight.out(), weight.in());
             if (!rank) {
@@ -262,14 +266,14 @@ private:
             const double full = static_cast<double>(weight.out()) * static_cast<double>(weight.in());
             if (static_cast<double>(*rank) * sides > full) {
                 m_problems.warning(
-                    nodePath(index), placeOf(m_ref, node),
+                    nodePath(node), placeOf(m_ref, node),
                     weight.rank + " " + std::to_string(*rank) + " costs more than the full " + weight.name + ", " +
                         std::to_string(weight.out()) + " × " + std::to_string(weight.in()) + "; below " +
                         std::to_string(static_cast<std::int64_t>(std::ceil(full / sides))) + " it costs less");
             }
             const std::string follows = weight.atOutput ? activationAfter(m_graph, shapes, node.id) : std::string();
             if (traitsOf(m_project.initialisation.lowRank).looksAtWhatFollows && !isFitted(follows)) {
-                m_problems.warning(nodePath(index), placeOf(m_ref, node),
+                m_problems.warning(nodePath(node), placeOf(m_ref, node),
                                    "is followed by " + follows +
                                        ", which factors are not fitted under (relu, silu and gelu are): they start as "
                                        "if nothing followed");
@@ -292,7 +296,7 @@ private:
         if (rows <= 1) {
             const Node& node = *m_graph.find(resolved.id);
             m_problems.error(
-                nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                nodePath(node), placeOf(m_ref, node),
                 "normalises over the rows of a micro-batch, which has one; expected a batch of at least 2");
         }
     }
@@ -366,7 +370,7 @@ private:
             return;
         }
         const Node& node = *m_graph.find(resolved.id);
-        m_problems.error(nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+        m_problems.error(nodePath(node), placeOf(m_ref, node),
                          !causal ? "sees the tokens that a mixture of denoisers predicts: expected causal, which still "
                                    "sees the whole text before the spans"
                          : sums  ? "a performer sums over all earlier tokens, and cannot see a text in both "
@@ -387,7 +391,7 @@ private:
         const bool sums = roleOf(node) == NodeRole::Attention && usesFeatures(resolved.params);
         if (sums || node.kind == "conv1d") {
             m_problems.error(
-                nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data())), placeOf(m_ref, node),
+                nodePath(node), placeOf(m_ref, node),
                 std::string(sums ? "a performer sums over" : "mixes") +
                     (rows == DocumentRows::Packed ? " tokens of all documents in a row" : " tokens and padding") +
                     ": expected attention by softmax, or data.documents.rows stream");
