@@ -104,8 +104,8 @@ namespace residua::projects {
 /// was not found, and suggests a key.
 [[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
 
-/// Sets the value at `pointer`. Adds the last key if the object lacks it; the reader of the tree checks later whether
-/// the key is allowed.
+/// Sets the value at `pointer`. Adds the objects and keys that are absent on the way; the reader of the tree checks
+/// later whether they are allowed. Returns an error if an entry of a list is absent.
 [[nodiscard]] Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh);
 
 } // namespace residua::projects

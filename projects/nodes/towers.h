@@ -89,8 +89,8 @@ struct ViewedField {
 
 /// Returns the index of the tower with this name, 0 if it is empty. The error lists the towers.
 [[nodiscard]] Result<std::size_t> chosenTower(const Project& project, std::string_view name);
-/// Returns the tower whose objective tells what tower `index` does: the first one if it reads values of it, also
-/// through others, else the tower itself. The error says that it has no objective.
+/// Returns the tower whose objective measures the effects of tower `index`: the first one if it reads values of it,
+/// also through others, else the tower itself. Returns an error if the latter has no objective.
 [[nodiscard]] Result<std::size_t> judgeOf(const Project& project, std::size_t index);
 /// Returns a document of tower `index` alone, with its objective. The error says why there is none.
 [[nodiscard]] Result<Project> aloneOf(Project project, std::size_t index);

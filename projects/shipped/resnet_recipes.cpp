@@ -133,7 +133,8 @@ Graph shrunk(ConvolutionGraph& graph, const ResNet& net, std::int64_t stride)
     return graph.sumOf({branch, "padded"});
 }
 
-/// The stem of the first stage: the picture, a convolution, and from sides of 64 on the maximum over windows.
+/// Returns the stem of the first stage: the picture, a convolution and, if the side is above 64, the maximum over
+/// windows.
 Graph pictureStem(const ResNet& net)
 {
     constexpr std::int64_t kChannels = 3;

@@ -73,7 +73,7 @@ std::vector<Entry> legendEntries(std::vector<const PlotCurve*> curves, const std
     std::ranges::stable_sort(curves, {}, &PlotCurve::place);
     std::vector<Entry> entries;
     std::vector<Entry> numbers;
-    const QColor neutral = toQColor(resources::themeColours(theme).text); // no curve's colour, of which one is grey
+    const QColor neutral = toQColor(resources::themeColours(theme).text); // no curve has this colour; one is grey
     for (const PlotCurve* curve : curves) {
         addOnce(entries,
                 {.key = groupKey(*curve),
