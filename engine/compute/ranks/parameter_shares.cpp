@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
@@ -27,9 +28,12 @@ std::vector<Unit> unitsOf(const std::vector<NamedParameter>& parameters, Paramet
 {
     std::map<std::string, Unit> units;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const projects::ParameterName name = projects::parameterNameFrom(parameters[i].name);
+        const std::string& whole = parameters[i].name;
+        const std::string_view own = projects::withoutTower(whole);
+        const projects::ParameterName name = projects::parameterNameFrom(own);
         const bool hasSiblings = together == ParameterShares::Together::Siblings && name.layer > 0;
-        Unit& unit = units[hasSiblings ? "layers." + std::string(name.rest) : parameters[i].name];
+        const std::string tower = whole.substr(0, whole.size() - own.size());
+        Unit& unit = units[hasSiblings ? tower + "layers." + std::string(name.rest) : whole];
         unit.elements += parameters[i].tensor.numel();
         unit.parameters.push_back(i);
     }

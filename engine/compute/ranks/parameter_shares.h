@@ -19,7 +19,7 @@ public:
     /// The parameters that have one owner.
     enum class Together {
         Nothing,  ///< the shares are as equal as whole parameters allow
-        Siblings, ///< those of the same name in all layers, which copy states from each other when a network grows
+        Siblings, ///< those of the same name in all layers of a tower, which copy states from each other when it grows
     };
     /// `ranks` and `parameters` must outlive it.
     ParameterShares(Ranks& ranks, std::vector<NamedParameter>& parameters, Together together);
