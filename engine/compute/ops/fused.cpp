@@ -83,7 +83,9 @@ public:
             const auto products = static_cast<Products>(context->saved_data["products"].toInt());
             result[0] = times(rowsGrad, saved[1], products).view(shape);
         }
-        result[1] = weightGradient(rowsGrad, saved[0], context->saved_data["type"].toScalarType());
+        if (context->needs_input_grad(1)) { // not if its tower is frozen
+            result[1] = weightGradient(rowsGrad, saved[0], context->saved_data["type"].toScalarType());
+        }
         if (const auto type = context->saved_data.find("biasType"); type != context->saved_data.end()) {
             result[2] = rowsGrad.sum(0, false, type->second.toScalarType());
         }
