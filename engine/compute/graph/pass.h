@@ -99,8 +99,8 @@ struct LayerUse {
 }
 
 /// The purpose and the settings of one pass through a network, passed to every stack, operator, objective and
-/// regulariser. A network keeps nothing of a pass, except which layers the last training pass ran, for its
-/// coefficients.
+/// regulariser. A network keeps nothing of a pass, except the buffers of nodes and which layers the last training pass
+/// ran, for its coefficients.
 struct Pass {
     Mode mode = Mode::Evaluation;
     std::int64_t step = 0; ///< of the run, from 1; in evaluation the last completed step; 0 outside a run
@@ -112,7 +112,7 @@ struct Pass {
     at::Tensor draws;
     /// Further inputs of graphs and objectives, by name: the batch's conditions and masks, another network's output.
     std::map<std::string, at::Tensor> inputs;
-    /// The documents and prefixes in the batch's rows; null if there are none.
+    /// The documents and prefixes in the batch's rows; null if rows have neither.
     std::shared_ptr<RowLayout> rows;
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;

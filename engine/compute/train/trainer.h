@@ -42,9 +42,8 @@ enum class FirstWeights {
     Loaded,      ///< a checkpoint that is loaded next; until then the values are undefined
 };
 
-/// Opens the data, the device and the network of a valid project. `reading` is that of the run, if there is one. Errors
-/// name the place.
-/// The parts are those of the view of about.tower.
+/// Opens the data, the device and the network of a valid project. `reading` is that of the run, if there is one. The
+/// parts are those of the view of about.tower. Errors name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
                                              FirstWeights weights = FirstWeights::Initialised,
@@ -133,7 +132,7 @@ private:
     [[nodiscard]] Status takeLosses(std::int64_t trainingBatches,
                                     const std::function<std::int64_t(std::int64_t)>& stepOfBatch, double& train,
                                     double& validation);
-    /// Makes the new layers at the border. Returns a description of them and of the effect on the network's function.
+
     /// The course of a tower that runs.
     struct Course {
         std::size_t tower = 0;
@@ -152,6 +151,7 @@ private:
         StageBorder border;
     };
     [[nodiscard]] std::vector<Border> bordersNow() const;
+    /// Makes the new layers at the borders. Returns a description of them and of the effect on the towers' functions.
     [[nodiscard]] Result<std::string> growOver(const std::vector<Border>& borders);
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kPortRows = 3;
 constexpr std::int64_t kPortTokens = 5;
 
-/// Returns the path of the first error; empty if there is none.
+/// Returns the path of the first error; empty if the project is valid.
 std::string firstPath(const Project& project)
 {
     for (const projects::Problem& problem : projects::validate(project)) {
