@@ -3,9 +3,9 @@
 
 #include "engine/compute/graph/row_layout.h"
 #include "engine/compute/network/network_checks.h"
-#include "engine/compute/network/objectives.h"
 #include "engine/compute/network/tower.h"
 #include "engine/compute/network/tower_exits.h"
+#include "engine/compute/network/tower_objective.h"
 #include "engine/compute/network/value_losses.h"
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
@@ -14,8 +14,6 @@
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/sum.h>
-#include <ATen/ops/where.h>
 
 #include <algorithm>
 #include <iterator>
@@ -94,7 +92,7 @@ public:
                                                 const Pass& pass) override
     {
         Pass whole = passFor(batch, pass);
-        return objectiveOf(*m_judge, judgedOutputs(stackOutput, batch.input, whole), batch, whole, kLossName);
+        return objectiveMeans(*m_judge, judgedOutputs(stackOutput, batch.input, whole), batch, whole, kLossName);
     }
 
     [[nodiscard]] at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
@@ -132,7 +130,7 @@ public:
 
     [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) override
     {
-        const projects::LossGroup& losses = m_groups[group];
+        const LossGroup& losses = m_groups[group];
         if (m_groups.size() > 1) {
             setTrained(losses);
         }
@@ -145,7 +143,8 @@ public:
         runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
             const projects::Network& network = tower.compiled->network();
             if (losses.hasObjectives && network.ownLoss != projects::OwnLoss::None) {
-                std::vector<BatchMean> terms = objectiveOf(*tower.compiled, std::move(outputs), batch, own, kLossName);
+                std::vector<BatchMean> terms =
+                    objectiveMeans(*tower.compiled, std::move(outputs), batch, own, kLossName);
                 if (batch.weight.defined()) {
                     terms.front().mean = terms.front().mean * batch.weight;
                 }
@@ -181,16 +180,14 @@ public:
         BatchQuantities quantities;
         runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
             if (tower.index == m_judged) {
-                addFurther(outputs, batch, own, quantities);
+                addObjectiveQuantities(*tower.compiled, outputs, batch, own, quantities);
             }
             if (tower.compiled->network().ownLoss != projects::OwnLoss::None) {
-                std::ranges::move(objectiveOf(*tower.compiled, std::move(outputs), batch,
-                                              own, // may overwrite the output
-                                              ownLossOf(tower)),
+                std::ranges::move(objectiveMeans(*tower.compiled, std::move(outputs), batch, own, ownLossOf(tower)),
                                   std::back_inserter(quantities.means));
             }
         });
-        for (const projects::LossGroup& group : m_groups) {
+        for (const LossGroup& group : m_groups) {
             for (const projects::Loss& loss : group.losses) {
                 quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
                 if (loss.kind == projects::LossKind::ExpectedExit) {
@@ -257,13 +254,7 @@ private:
     /// Returns an error if a further loss is named like another recorded quantity, because means of one name are added.
     [[nodiscard]] Status checkNames(const Project& project) const
     {
-        std::set<std::string> taken;
-        for (const ObjectiveQuantity& quantity : m_judge->objective().further) {
-            taken.insert(quantity.name);
-        }
-        for (const std::size_t label : m_judge->labels()) {
-            taken.insert(accuracyOf(m_judge->outputPorts()[label]));
-        }
+        std::set<std::string> taken = objectiveQuantityNames(*m_judge);
         for (const Tower& tower : m_towers) {
             taken.insert(ownLossOf(tower));
         }
@@ -280,7 +271,6 @@ private:
         return Done{};
     }
 
-    [[nodiscard]] static std::string accuracyOf(const std::string& port) { return port + "_accuracy"; }
     /// Returns the name by which the objective of a tower is recorded.
     [[nodiscard]] std::string ownLossOf(const Tower& tower) const
     {
@@ -292,7 +282,7 @@ private:
     {
         for (const Tower& tower : m_towers) {
             const bool isTrained = std::ranges::any_of(
-                m_groups, [&](const projects::LossGroup& group) { return group.trains.contains(tower.index); });
+                m_groups, [&](const LossGroup& group) { return group.trains.contains(tower.index); });
             for (std::size_t i = tower.compiled->parameters().first; i < tower.compiled->parameters().second; ++i) {
                 m_plan.all()[i].isFrozen = !isTrained;
             }
@@ -300,7 +290,7 @@ private:
     }
 
     /// Makes the parameters of the group's towers require gradients, and no others.
-    void setTrained(const projects::LossGroup& group)
+    void setTrained(const LossGroup& group)
     {
         for (const Tower& tower : m_towers) {
             const bool isTrained = group.trains.contains(tower.index);
@@ -311,7 +301,7 @@ private:
     }
 
     /// Returns the pass of a tower: that of the first one, or with its own draws and without what observes or changes
-    /// the first. A frozen tower runs as in an evaluation.
+    /// the first. A frozen tower other than the first runs as in an evaluation.
     [[nodiscard]] Pass passOf(const Tower& tower, const Pass& whole) const
     {
         if (tower.index == 0) {
@@ -373,8 +363,8 @@ private:
     {
         for (const Tower& tower : m_towers) {
             Pass own = passOf(tower, whole);
-            const Residual states = statesOf(*tower.compiled, input, whole, own);
-            std::vector<at::Tensor> outputs = tower.compiled->outputs(states, own);
+            std::vector<at::Tensor> outputs =
+                tower.compiled->outputs(statesOf(*tower.compiled, input, whole, own), own);
             keepLastOutput(*tower.compiled, outputs.front(), whole);
             if (exitsEarly(*tower.compiled, own)) {
                 outputs.front() = outputAtExit(*tower.compiled, outputs.front(), whole);
@@ -458,13 +448,8 @@ private:
         const at::Tensor target = trainsTarget(loss.kind) ? given : given.detach();
         const bool padded = whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
                             output.sizes().slice(0, 2) == batch.target.sizes();
-        if (!padded) {
-            return valueLoss(loss, output, target);
-        }
-        // Makes both values equal at tokens without a target, so that their loss is 0, and averages over the others.
-        const at::Tensor kept = batch.target.ne(projects::kIgnoredTarget);
-        const at::Tensor mean = valueLoss(loss, at::where(kept.unsqueeze(2), output, target), target);
-        return mean * (static_cast<double>(kept.numel()) / kept.sum().clamp_min(1).to(mean.scalar_type()));
+        return padded ? valueLossOfTokens(loss, output, target, batch.target.ne(projects::kIgnoredTarget))
+                      : valueLoss(loss, output, target);
     }
 
     /// Returns the tower whose exits the loss weighs.
@@ -474,49 +459,6 @@ private:
         return *std::ranges::find_if(m_towers, [&](const Tower& tower) {
                     return tower.compiled->network().name == name;
                 })->compiled;
-    }
-    /// Adds the quantities of the first tower's output beside its loss.
-    void addFurther(const std::vector<at::Tensor>& outputs, const DeviceBatch& batch, const Pass& pass,
-                    BatchQuantities& quantities) const
-    {
-        const ObjectiveEntry& objective = m_judge->objective();
-        const at::Tensor& output = outputs.front();
-        for (const ObjectiveQuantity& quantity : objective.further) {
-            if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
-                quantities.means.push_back({quantity.name, mean, countOf(objective, batch, pass)});
-            }
-        }
-        if (objective.confusion != nullptr) {
-            quantities.confusion = objective.confusion(output, batch.target);
-        }
-        for (const std::size_t i : m_judge->labels()) {
-            const std::string& port = m_judge->outputPorts()[i];
-            const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
-            quantities.means.push_back(
-                {accuracyOf(port), labels.further.front().mean(outputs[i], pass.inputs.at(port))});
-        }
-    }
-
-    /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
-    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch, const Pass& pass)
-    {
-        return objective.count == nullptr ? at::Tensor() : objective.count(batch.target, pass);
-    }
-
-    /// Returns the objective of the output, then the cross-entropy of each further label. The pass has the labels.
-    [[nodiscard]] static std::vector<BatchMean> objectiveOf(const CompiledTower& tower, std::vector<at::Tensor> outputs,
-                                                            const DeviceBatch& batch, const Pass& pass,
-                                                            const std::string& name)
-    {
-        std::vector<BatchMean> terms;
-        terms.push_back({name,
-                         tower.objective().loss(std::move(outputs.front()), batch.target, tower.smoothing(), pass),
-                         countOf(tower.objective(), batch, pass)});
-        for (const std::size_t i : tower.labels()) {
-            terms.push_back({name, objectiveEntryOf(projects::Objective::Classification)
-                                       .loss(std::move(outputs[i]), pass.inputs.at(tower.outputPorts()[i]), 0, pass)});
-        }
-        return terms;
     }
 
     [[nodiscard]] static at::Tensor sumOf(const std::vector<BatchMean>& terms)
@@ -553,7 +495,7 @@ private:
 
     Compute m_compute;
     RotaryTables m_rotaryTables;
-    std::vector<projects::LossGroup> m_groups;
+    std::vector<LossGroup> m_groups;
     std::vector<Tower> m_towers; ///< in the order in which they run
     CompiledTower* m_first = nullptr;
     std::size_t m_judged = 0; ///< index of the judged tower

@@ -14,6 +14,7 @@
 #include <ATen/ops/mean.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
 
 namespace residua::engine {
 namespace {
@@ -59,10 +60,18 @@ at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const
     case projects::LossKind::Contrastive:
         return contrastive(output.to(type), target.to(type), loss.penalty);
     case projects::LossKind::CrossEntropy:
-    case projects::LossKind::ExpectedExit: // its visits are ExitLoss's
+    case projects::LossKind::ExpectedExit: // its visits are those of ExitLosses
         break;
     }
     return crossEntropy(output, target, at::Reduction::Mean);
+}
+
+at::Tensor valueLossOfTokens(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target,
+                             const at::Tensor& kept)
+{
+    // Makes both values equal at the other tokens, so that their loss is 0.
+    const at::Tensor mean = valueLoss(loss, at::where(kept.unsqueeze(2), output, target), target);
+    return mean * (static_cast<double>(kept.numel()) / kept.sum().clamp_min(1).to(mean.scalar_type()));
 }
 
 at::Tensor ExitLosses::meanOf(const at::Tensor& values) const

@@ -13,6 +13,10 @@ namespace residua::engine {
 /// formulas. Returns the cross-entropy for ExpectedExit. In a contrastive loss, two vectors that coincide pass no
 /// gradient to each other.
 [[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
+/// Returns the mean of a loss between values [batch, time, d] over the tokens where `kept` [batch, time] is true; 0 if
+/// there are no such tokens.
+[[nodiscard]] at::Tensor valueLossOfTokens(const projects::Loss& loss, const at::Tensor& output,
+                                           const at::Tensor& target, const at::Tensor& kept);
 
 /// The losses of the visits of a loop with an exit gate, with the probability of each to be the last one.
 struct ExitLosses {
