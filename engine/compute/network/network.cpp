@@ -189,11 +189,12 @@ public:
         });
         for (const LossGroup& group : m_groups) {
             for (const projects::Loss& loss : group.losses) {
-                quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
                 if (loss.kind == projects::LossKind::ExpectedExit) {
                     const CompiledTower& gated = gatedTower(loss);
                     std::ranges::move(exitMeans(gated, loss, batch.target, whole, &gated == m_first),
                                       std::back_inserter(quantities.means));
+                } else {
+                    quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
                 }
             }
         }

@@ -43,6 +43,32 @@ std::string outputAt(const projects::Network& network, std::int64_t layer)
     return projects::exitOf(projects::outputOf(network), network.stack(), layer);
 }
 
+/// Returns CompiledTower::logExitShares() of a pass that has the values.
+at::Tensor logExitShares(const CompiledTower& tower, const Pass& pass)
+{
+    return pass.inputs.at(sharesOf(tower.network()));
+}
+
+/// Returns the outputs of all visits of the loop with an exit gate; `last` is the tower's output.
+std::vector<at::Tensor> outputsOfVisits(const CompiledTower& tower, const at::Tensor& last, const Pass& pass)
+{
+    const projects::Network& network = tower.network();
+    const projects::Loop& loop = network.stack().loops[projects::gatedLoop(network.stack()).value()];
+    std::vector<at::Tensor> outputs;
+    for (std::int64_t visit = 1; visit < loop.visits; ++visit) {
+        outputs.push_back(pass.inputs.at(outputAt(network, network.stack().numberOf({loop.last, visit}))));
+    }
+    outputs.push_back(last);
+    return outputs;
+}
+
+/// Returns the index, from 0, of the visit at which each token leaves, [...].
+at::Tensor exitVisits(const CompiledTower& tower, const Pass& pass)
+{
+    const at::Tensor shares = logExitShares(tower, pass).exp();
+    return shares.narrow(-1, 0, shares.size(-1) - 1).cumsum(-1).lt(pass.exitAt).sum(-1);
+}
+
 } // namespace
 
 std::map<std::string, at::Tensor> exitValues(CompiledTower& tower, const std::vector<at::Tensor>& exits,
@@ -70,32 +96,9 @@ void keepLastOutput(const CompiledTower& tower, const at::Tensor& output, Pass& 
     }
 }
 
-at::Tensor logExitShares(const CompiledTower& tower, const Pass& pass)
-{
-    return pass.inputs.at(sharesOf(tower.network()));
-}
-
 bool exitsEarly(const CompiledTower& tower, const Pass& pass)
 {
     return pass.exitAt > 0 && !pass.training() && projects::gatedLoop(tower.network().stack());
-}
-
-std::vector<at::Tensor> outputsOfVisits(const CompiledTower& tower, const at::Tensor& last, const Pass& pass)
-{
-    const projects::Network& network = tower.network();
-    const projects::Loop& loop = network.stack().loops[projects::gatedLoop(network.stack()).value()];
-    std::vector<at::Tensor> outputs;
-    for (std::int64_t visit = 1; visit < loop.visits; ++visit) {
-        outputs.push_back(pass.inputs.at(outputAt(network, network.stack().numberOf({loop.last, visit}))));
-    }
-    outputs.push_back(last);
-    return outputs;
-}
-
-at::Tensor exitVisits(const CompiledTower& tower, const Pass& pass)
-{
-    const at::Tensor shares = logExitShares(tower, pass).exp();
-    return shares.narrow(-1, 0, shares.size(-1) - 1).cumsum(-1).lt(pass.exitAt).sum(-1);
 }
 
 at::Tensor outputAtExit(const CompiledTower& tower, const at::Tensor& last, const Pass& pass)
@@ -120,7 +123,7 @@ std::vector<BatchMean> exitMeans(const CompiledTower& tower, const projects::Los
 {
     const ExitLosses exits = exitLossesOf(tower, target, pass);
     const std::int64_t visits = exits.losses.size(-1);
-    std::vector<BatchMean> means;
+    std::vector<BatchMean> means{{loss.name, exits.expected(loss.entropy)}};
     for (std::int64_t visit = 1; visit <= visits; ++visit) {
         means.push_back({atVisit(loss, visit), exits.meanOf(exits.losses.select(-1, visit - 1))});
     }
