@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Buffers and running means of weights in networks that several ranks train.
+// Buffers, running means of weights and growing towers in networks that several ranks train.
+#include "engine/compute/ranks/parameter_shares.h"
 #include "engine/compute/train/trainer.h"
+#include "projects/model/parameter_name.h"
 #include "rank_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/engine/compute/train/trainer_harness.h"
@@ -9,11 +11,14 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/zeros.h>
 
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +91,33 @@ private Q_SLOTS:
         train(alone, nullptr); // moments of the whole batch
         const auto first = std::ranges::find(alone.network().parameters(), true, &NamedParameter::isBuffer);
         QVERIFY((first->tensor - buffers[0].front()).abs().max().item<double>() < 1e-2);
+    }
+
+    /// The layers of a tower that grows copy states from each other, so one rank has those of each name.
+    void siblingsHaveOneOwner()
+    {
+        constexpr std::int64_t kLayers = 3;
+        std::vector<NamedParameter> parameters;
+        for (const std::string tower : {"", "teacher."}) {
+            for (const std::string rest : {"up.weight", "down.weight"}) {
+                for (std::int64_t layer = 1; layer <= kLayers; ++layer) {
+                    parameters.push_back({tower + projects::layerPrefix(layer) + rest, at::zeros({4, 4})});
+                }
+            }
+        }
+        std::array<std::vector<bool>, 2> owned;
+        tests::withRanks(2, [&](Ranks& ranks) {
+            const ParameterShares shares(ranks, parameters, ParameterShares::Together::Siblings);
+            for (std::size_t i = 0; i < parameters.size(); ++i) {
+                owned[static_cast<std::size_t>(ranks.rank())].push_back(shares.isOwn(i));
+            }
+        });
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const std::size_t sibling = i - i % kLayers;
+            QVERIFY2(owned[0][i] != owned[1][i], parameters[i].name.c_str());
+            QVERIFY2(owned[0][i] == owned[0][sibling], parameters[i].name.c_str());
+        }
+        QCOMPARE(std::ranges::count(owned[0], true), std::ranges::count(owned[1], true));
     }
 };
 
