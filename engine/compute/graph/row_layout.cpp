@@ -36,17 +36,17 @@ at::Tensor prefixBefore(const at::Tensor& targets)
 
 std::shared_ptr<RowLayout> RowLayout::of(const std::map<std::string, at::Tensor>& fields)
 {
-    auto layout = std::make_shared<RowLayout>();
+    RowLayout layout;
     for (const auto& [name, member] : {std::pair(projects::kLength, &RowLayout::m_length),
                                        {projects::kPositions, &RowLayout::m_positions},
                                        {projects::kPrefix, &RowLayout::m_prefix}}) {
         if (const auto found = fields.find(name); found != fields.end()) {
-            (*layout).*member = found->second;
-            layout->m_options = found->second.options();
+            layout.*member = found->second;
+            layout.m_options = found->second.options();
         }
     }
-    const bool isEmpty = !layout->m_length.defined() && !layout->m_positions.defined() && !layout->m_prefix.defined();
-    return isEmpty ? nullptr : layout;
+    const bool isEmpty = !layout.m_length.defined() && !layout.m_positions.defined() && !layout.m_prefix.defined();
+    return isEmpty ? nullptr : std::make_shared<RowLayout>(std::move(layout));
 }
 
 at::Tensor RowLayout::rowsOf(const at::Tensor& table, std::int64_t time) const
