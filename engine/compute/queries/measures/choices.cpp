@@ -3,6 +3,7 @@
 
 #include "engine/base/api/queries.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 #include "projects/model/objective.h"
 
 #include <ATen/TensorOperators.h>
@@ -14,6 +15,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -26,6 +28,7 @@ using projects::JsonObject;
 using projects::JsonValue;
 
 constexpr std::size_t kMostChoices = 64;
+constexpr std::size_t kShownChoice = 40; ///< bytes of a choice that an error shows
 
 Error atLine(std::size_t line, const std::string& message)
 {
@@ -95,6 +98,9 @@ Result<Question> questionIn(const std::string& text, std::size_t line)
 
 Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t shots)
 {
+    if (shots < 0) {
+        return Error{"shots", "got " + std::to_string(shots) + ", expected 0 or more"};
+    }
     if (text.size() > kMostChoicesBytes) {
         return Error{"choices", "has " + std::to_string(text.size()) + " bytes, expected at most " +
                                     std::to_string(kMostChoicesBytes)};
@@ -136,6 +142,7 @@ ChoiceEvaluation::ChoiceEvaluation(TrainerParts& parts, Pass pass, std::vector<Q
 Result<ChoiceEvaluation::Row> ChoiceEvaluation::rowOf(const Question& question, const std::string& choice) const
 {
     const std::string prompt = m_before + question.prompt;
+    const std::string named = "the choice \"" + printable(choice.substr(0, kShownChoice), LineEnds::Escape) + "\"";
     const auto given = m_parts.dataset->encode(prompt);
     auto whole = given ? m_parts.dataset->encode(prompt + choice) : given;
     if (!whole) {
@@ -145,18 +152,18 @@ Result<ChoiceEvaluation::Row> ChoiceEvaluation::rowOf(const Question& question, 
     const auto first = std::ranges::mismatch(*given, *whole).in2 - whole->begin();
     const std::int64_t longest = m_parts.project.training.sequenceLength + 1; // the last token is only predicted
     if (std::ssize(*whole) > longest) {
-        return atLine(question.line, "has " + std::to_string(whole->size()) + " tokens with the choice \"" + choice +
-                                         "\" and the questions before it, expected at most " + std::to_string(longest) +
+        return atLine(question.line, "has " + std::to_string(whole->size()) + " tokens with " + named +
+                                         " and the questions before it, expected at most " + std::to_string(longest) +
                                          ", which the network reads");
     }
     if (first == 0 || first == std::ssize(*whole)) {
-        return atLine(question.line, first == 0 ? "has a prompt without tokens before the choice \"" + choice + "\""
-                                                : "has the choice \"" + choice + "\", which adds no token");
+        return atLine(question.line, first == 0 ? "has a prompt without tokens before " + named
+                                                : "has " + named + ", which adds no token");
     }
     return Row{*std::move(whole), static_cast<std::size_t>(first)};
 }
 
-std::vector<double> ChoiceEvaluation::likelihoods(const std::vector<Row>& rows) const
+std::vector<double> ChoiceEvaluation::likelihoods(std::span<const Row> rows) const
 {
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_parts.device);
@@ -194,7 +201,13 @@ Status ChoiceEvaluation::advance()
         }
         rows.push_back(*std::move(row));
     }
-    const std::vector<double> sums = likelihoods(rows);
+    // At most as many rows as training has at once, because the logits of all choices may need more memory.
+    const auto atOnce = static_cast<std::size_t>(std::max<std::int64_t>(m_parts.project.training.batch, 1));
+    std::vector<double> sums;
+    for (std::size_t i = 0; i < rows.size(); i += atOnce) {
+        std::ranges::copy(likelihoods(std::span(rows).subspan(i, std::min(atOnce, rows.size() - i))),
+                          std::back_inserter(sums));
+    }
     const auto tokensOf = [&](std::size_t i) { return static_cast<double>(rows[i].tokens.size() - rows[i].first); };
     std::vector<double> byToken;
     for (std::size_t i = 0; i < rows.size(); ++i) {

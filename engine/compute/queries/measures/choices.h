@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ private:
     };
     [[nodiscard]] Result<Row> rowOf(const Question& question, const std::string& choice) const;
     /// Returns the sum of ln p over each row's choice.
-    [[nodiscard]] std::vector<double> likelihoods(const std::vector<Row>& rows) const;
+    [[nodiscard]] std::vector<double> likelihoods(std::span<const Row> rows) const;
 
     TrainerParts& m_parts;
     Pass m_pass;

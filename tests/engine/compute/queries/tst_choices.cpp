@@ -64,6 +64,7 @@ private Q_SLOTS:
         QCOMPARE((*questions)[0].answer, std::size_t{2});
         QCOMPARE((*questions)[0].choices, (std::vector<std::string>{"ca", "b", "da"}));
         QVERIFY(tests::isRefusedAt(questionsIn(kQuestions, 4), "choices", "expected more than the 4"));
+        QVERIFY(tests::isRefusedAt(questionsIn(kQuestions, -1), "shots", "got -1"));
     }
 
     void badLinesAreNamed_data()
@@ -103,17 +104,21 @@ private Q_SLOTS:
     {
         QTest::addColumn<bool>("denoises");
         QTest::addColumn<int>("shots");
+        QTest::addColumn<int>("batch");
         for (const bool denoises : {false, true}) {
             for (const int shots : {0, 1}) {
-                QTest::addRow("%s, %d shots", denoises ? "denoising" : "next token", shots) << denoises << shots;
+                QTest::addRow("%s, %d shots", denoises ? "denoising" : "next token", shots) << denoises << shots << 8;
             }
         }
+        QTest::addRow("fewer rows at once than choices") << false << 0 << 2;
     }
     void likelihoodsAreThoseOfEachRow()
     {
         QFETCH(bool, denoises);
         QFETCH(int, shots);
+        QFETCH(int, batch);
         TrainerParts parts = partsOf(denoises);
+        parts.project.training.batch = batch;
         std::vector<Question> questions = questionsIn(kQuestions, shots).value();
         ChoiceEvaluation evaluation(parts, passAfter(0), questions, shots);
         while (!evaluation.atEnd()) {
@@ -159,6 +164,7 @@ private Q_SLOTS:
             return tests::isRefusedAt(evaluation.advance(), "choices · line 7", message);
         };
         QVERIFY(refused(std::string(30, 'a'), std::string(4, 'b'), "34 tokens"));
+        QVERIFY(refused(std::string(30, 'a'), std::string(80, 'b'), "choice \"" + std::string(40, 'b') + "\" and"));
         QVERIFY(!refused(std::string(29, 'a'), std::string(4, 'b'), ""));
         QVERIFY(refused("", "b", "without tokens"));
         QVERIFY(refused("a", "~", ""));
