@@ -100,11 +100,9 @@ Result<std::unique_ptr<Dataset>> DenoisingDataset::create(std::unique_ptr<Datase
     if (!tokens) {
         return tokens.error();
     }
-    std::unique_ptr<DenoisingDataset> dataset(new DenoisingDataset);
+    std::unique_ptr<DenoisingDataset> dataset(new DenoisingDataset(std::move(windows), dataSeed));
     dataset->m_tokens = *std::move(tokens);
     dataset->m_denoising = denoising;
-    dataset->m_dataSeed = dataSeed;
-    dataset->m_windows = std::move(windows);
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
@@ -140,10 +138,10 @@ std::vector<std::int64_t> DenoisingDataset::denoised(std::span<const std::int64_
     return row;
 }
 
-void DenoisingDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
+Status DenoisingDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
 {
     const auto time = static_cast<std::size_t>(batch.time);
-    const bool padded = m_windows->schema().hasLayout();
+    const bool padded = windows().schema().hasLayout();
     const std::uint64_t stream = streamOf(Stream::Denoising, static_cast<std::uint64_t>(split));
     for (std::int64_t row = 0; row < batch.batch; ++row) {
         const auto at = static_cast<std::size_t>(row);
@@ -165,32 +163,12 @@ void DenoisingDataset::hide(Batch& batch, Split split, std::int64_t seed, std::i
             *length = std::ssize(made);
         }
     }
-}
-
-Status DenoisingDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
-                              std::int64_t count) const
-{
-    Status filled = m_windows->fill(batch, split, seed, index, count);
-    if (filled) {
-        hide(batch, split, seed, index * count);
-    }
-    return filled;
-}
-
-Status DenoisingDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
-{
-    // Evaluation has numbers of its own, so that training does not hide the same spans.
-    constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
-    Status filled = m_windows->fillSequential(batch, split, index, count);
-    if (filled) {
-        hide(batch, split, m_dataSeed, kEvaluation + index * count);
-    }
-    return filled;
+    return Done{};
 }
 
 Result<std::vector<std::int64_t>> DenoisingDataset::encode(const std::string& text) const
 {
-    auto tokens = m_windows->encode(text);
+    auto tokens = windows().encode(text);
     if (tokens) {
         tokens->insert(tokens->begin(), m_tokens.modes[static_cast<std::size_t>(DenoiserMode::Sequential)]);
     }
@@ -201,7 +179,7 @@ std::string DenoisingDataset::decode(const std::vector<std::int64_t>& tokens) co
 {
     std::string text;
     std::vector<std::int64_t> between;
-    const auto add = [&](const std::string& name) { text += m_windows->decode(std::exchange(between, {})) + name; };
+    const auto add = [&](const std::string& name) { text += windows().decode(std::exchange(between, {})) + name; };
     for (const std::int64_t token : tokens) {
         const auto sentinel = std::ranges::find(m_tokens.sentinels, token);
         const auto mode = std::ranges::find(m_tokens.modes, token);
@@ -215,7 +193,7 @@ std::string DenoisingDataset::decode(const std::vector<std::int64_t>& tokens) co
             between.push_back(token);
         }
     }
-    return text + m_windows->decode(between);
+    return text + windows().decode(between);
 }
 
 } // namespace residua::engine

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/data/codec/text_codec.h"
-#include "engine/data/sets/dataset.h"
+#include "engine/data/sets/hiding_dataset.h"
 #include "projects/model/data_source.h"
 
 #include <array>
@@ -28,38 +28,25 @@ struct DenoisingTokens {
 
 /// The windows of another data set as texts with hidden spans (projects::Denoising). Field 0 has the mode token, the
 /// text with a sentinel for each span, then each span after its sentinel, the end token, and padding. Field 1 has the
-/// next token from the last token of the text on, and projects::kIgnoredTarget elsewhere. The spans of
-/// an example are drawn from its number: in training by the order's seed, in evaluation by the data's.
-class DenoisingDataset : public Dataset {
+/// next token from the last token of the text on, and projects::kIgnoredTarget elsewhere.
+class DenoisingDataset : public HidingDataset {
 public:
     /// `windows` must have tokens with a target each.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(std::unique_ptr<Dataset> windows, const projects::Denoising& denoising, std::int64_t dataSeed);
 
-    [[nodiscard]] projects::ExampleSchema schema() const override { return m_windows->schema(); }
-    [[nodiscard]] std::vector<std::string> notes() const override { return m_windows->notes(); }
-    [[nodiscard]] std::vector<DataPartOutline> parts() const override { return m_windows->parts(); }
-    [[nodiscard]] std::int64_t size(Split split) const override { return m_windows->size(split); }
-    [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
-                              std::int64_t count) const override;
-    [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
-                                        std::int64_t count) const override;
     /// Returns the text after the token of the sequential mode, which a continuation follows.
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
-    [[nodiscard]] const TextCodec* codec() const override { return m_windows->codec(); }
 
 private:
-    DenoisingDataset() = default;
-    /// Hides spans of each example; that of row i is number `first` + i.
-    void hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const;
+    using HidingDataset::HidingDataset;
+    [[nodiscard]] Status hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const override;
     /// Returns the row of a text.
     [[nodiscard]] std::vector<std::int64_t> denoised(std::span<const std::int64_t> text, std::int64_t time,
                                                      std::uint64_t key, std::size_t& prefix) const;
 
-    std::unique_ptr<Dataset> m_windows;
     projects::Denoising m_denoising;
-    std::int64_t m_dataSeed = 0;
     DenoisingTokens m_tokens;
 };
 

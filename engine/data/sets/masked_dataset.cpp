@@ -78,9 +78,9 @@ std::int64_t maskTokenOf(const projects::Masking& masking, const TextCodec& code
 Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> windows,
                                                        const projects::Masking& masking, std::int64_t dataSeed)
 {
-    const TextCodec& codec = *windows->codec();
-    std::unique_ptr<MaskedDataset> dataset(new MaskedDataset);
-    const std::int64_t rows = windows->schema().input().vocabulary;
+    std::unique_ptr<MaskedDataset> dataset(new MaskedDataset(std::move(windows), dataSeed));
+    const TextCodec& codec = *dataset->codec();
+    const std::int64_t rows = dataset->windows().schema().input().vocabulary;
     dataset->m_mask = maskTokenOf(masking, codec, rows);
     if (dataset->m_mask < 0) {
         return Error{"data · masking · token", "the tokeniser has no token [MASK] or <mask>; expected the number of a "
@@ -106,14 +106,12 @@ Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> 
     }
     dataset->m_vocabulary = codec.vocabulary();
     dataset->m_masking = masking;
-    dataset->m_dataSeed = dataSeed;
-    dataset->m_windows = std::move(windows);
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
 projects::ExampleSchema MaskedDataset::schema() const
 {
-    projects::ExampleSchema schema = m_windows->schema();
+    projects::ExampleSchema schema = windows().schema();
     if (m_masking.nextSentence) {
         schema.addNextSentence();
     }
@@ -145,7 +143,7 @@ Status MaskedDataset::pair(Batch& batch, Split split, std::int64_t seed, std::in
             std::span(batch.values<std::int64_t>(0)).subspan(static_cast<std::size_t>(row) * time, time);
         std::vector<std::int64_t> text(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(room));
         if (label == 1) {
-            if (const Status filled = m_windows->fill(other, split, static_cast<std::int64_t>(key >> 1), 0, 1);
+            if (const Status filled = windows().fill(other, split, static_cast<std::int64_t>(key >> 1), 0, 1);
                 !filled) {
                 return filled;
             }
@@ -165,12 +163,15 @@ Status MaskedDataset::pair(Batch& batch, Split split, std::int64_t seed, std::in
     return Done{};
 }
 
-void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
+Status MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
 {
+    if (const Status paired = m_masking.nextSentence ? pair(batch, split, seed, first) : Status(Done{}); !paired) {
+        return paired;
+    }
     const auto time = static_cast<std::size_t>(batch.time);
     std::vector<std::int64_t>& all = batch.values<std::int64_t>(0);
     std::vector<std::int64_t>& targets = batch.values<std::int64_t>(1);
-    const bool padded = m_windows->schema().hasLayout();
+    const bool padded = windows().schema().hasLayout();
     std::ranges::fill(targets, projects::kIgnoredTarget);
     const std::uint64_t stream = streamOf(Stream::Masking, static_cast<std::uint64_t>(split));
     for (std::int64_t row = 0; row < batch.batch; ++row) {
@@ -217,32 +218,7 @@ void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int6
             }
         }
     }
-}
-
-Status MaskedDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
-{
-    Status filled = m_windows->fill(batch, split, seed, index, count);
-    if (filled && m_masking.nextSentence) {
-        filled = pair(batch, split, seed, index * count);
-    }
-    if (filled) {
-        hide(batch, split, seed, index * count);
-    }
-    return filled;
-}
-
-Status MaskedDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
-{
-    // Evaluation has numbers of its own, so that training does not hide the same tokens.
-    constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
-    Status filled = m_windows->fillSequential(batch, split, index, count);
-    if (filled && batch.batch > 0 && m_masking.nextSentence) {
-        filled = pair(batch, split, m_dataSeed, kEvaluation + index * count);
-    }
-    if (filled) {
-        hide(batch, split, m_dataSeed, kEvaluation + index * count);
-    }
-    return filled;
+    return Done{};
 }
 
 Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text) const

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/data/codec/text_codec.h"
-#include "engine/data/sets/dataset.h"
+#include "engine/data/sets/hiding_dataset.h"
 #include "projects/model/data_source.h"
 
 #include <cstdint>
@@ -17,45 +17,32 @@ namespace residua::engine {
 [[nodiscard]] std::int64_t maskTokenOf(const projects::Masking& masking, const TextCodec& codec, std::int64_t rows);
 
 /// The windows of another data set with some tokens hidden (projects::Masking). Field 0 has the tokens that the network
-/// reads, field 1 the hidden tokens, and projects::kIgnoredTarget elsewhere. The hidden tokens of an example are drawn
-/// from its number: in training by the order's seed, in evaluation by the data's, so that they are equal every time.
-/// The marks of the tokeniser and the mask token itself are never chosen. With Masking::nextSentence, an example is two
-/// texts between these marks (BERT).
-class MaskedDataset : public Dataset {
+/// reads, field 1 the hidden tokens, and projects::kIgnoredTarget elsewhere. The marks of the tokeniser and the mask
+/// token itself are never chosen. With Masking::nextSentence, an example is two texts between these marks (BERT).
+class MaskedDataset : public HidingDataset {
 public:
     /// `windows` must have tokens with a target each. Returns an error at `place` if there is no mask token.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(std::unique_ptr<Dataset> windows, const projects::Masking& masking, std::int64_t dataSeed);
 
     [[nodiscard]] projects::ExampleSchema schema() const override;
-    [[nodiscard]] std::vector<std::string> notes() const override { return m_windows->notes(); }
-    [[nodiscard]] std::vector<DataPartOutline> parts() const override { return m_windows->parts(); }
-    [[nodiscard]] std::int64_t size(Split split) const override { return m_windows->size(split); }
-    [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
-                              std::int64_t count) const override;
-    [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
-                                        std::int64_t count) const override;
     /// Returns the text between the marks of a document. Each "[MASK]" or "<mask>" becomes the mask token, whatever the
     /// tokeniser. One that knows the token in a text takes the white space around it as the token says.
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::optional<std::int64_t> maskToken() const override { return m_mask; }
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override
     {
-        return m_windows->decode(tokens);
+        return windows().decode(tokens);
     }
-    [[nodiscard]] const TextCodec* codec() const override { return m_windows->codec(); }
 
 private:
-    MaskedDataset() = default;
+    using HidingDataset::HidingDataset;
     /// Makes two texts of each example, with the fields of ExampleSchema::addNextSentence. The example is cut anywhere;
     /// in half of them the second text is the beginning of another example instead. Row i is number `first` + i.
     [[nodiscard]] Status pair(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const;
-    /// Hides tokens of each example; that of row i is number `first` + i.
-    void hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const;
+    [[nodiscard]] Status hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const override;
 
-    std::unique_ptr<Dataset> m_windows;
     projects::Masking m_masking;
-    std::int64_t m_dataSeed = 0;
     std::int64_t m_vocabulary = 0; ///< of the tokeniser: random tokens are below it
     std::int64_t m_mask = 0;
     std::vector<bool> m_kept;      ///< by token: never hidden
