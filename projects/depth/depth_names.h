@@ -28,7 +28,7 @@ enum class LayerPart { Whole, Attention, Ffn };
 
 /// Returns the name of an executed layer: "3", or in a loop "3@2" for the second visit to stored layer 3.
 [[nodiscard]] std::string layerName(const Stack& stack, std::int64_t layer);
-/// Returns the number of the executed layer whose layerName() is `name`; nullopt if there is none.
+/// Returns the number of the executed layer whose layerName() is `name`; nullopt if no layer has it.
 [[nodiscard]] std::optional<std::int64_t> layerNamed(const Stack& stack, std::string_view name);
 
 /// Returns K, the number of modules that i and j of i:j count: the layers, or both halves of each (mixedModules).

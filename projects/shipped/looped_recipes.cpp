@@ -214,7 +214,7 @@ Recipe ouro()
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 0.1};
     project.training.learningRate = {.peak = 3e-4, .warmupSteps = 2000, .curve = RateCurve::Constant};
     return loopedRecipe("ouro-1.4b", "Ouro, 1.4B", ", 49,152 tokens", std::move(project),
-                        {"the exit gate starts at 0; where Ouro's starts is not printed where we read",
+                        {"the exit gate starts at 0; we did not find how Ouro's starts",
                          "the gate always trains with the network; Ouro's second stage trains it alone",
                          "the factor of the entropy stays 0.1; Ouro's falls to 0.05",
                          "four visits from the beginning; Ouro starts with eight"});

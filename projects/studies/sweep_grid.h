@@ -80,7 +80,7 @@ struct SweepPart {
 [[nodiscard]] int settingTurn(std::string_view field);
 
 /// Returns the value at `pointer` in the form of files, also of a field that the file leaves out because it has its
-/// default; nullopt if there is none.
+/// default; nullopt if there is no such field.
 [[nodiscard]] std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer);
 
 /// Parses a preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the form of shortcutsFrom()
