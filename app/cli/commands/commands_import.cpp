@@ -5,8 +5,8 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/named_runs.h"
 #include "engine/base/api/environment.h"
-#include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
 #include "projects/commands/teacher.h"
@@ -24,8 +24,7 @@ namespace {
 /// Returns the command that tries the model.
 std::string trialOf(const std::filesystem::path& run)
 {
-    const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project = projectOfRun(run);
     const auto use = project ? projects::sampleUseOf(project->network.objective) : projects::SampleUse::None;
     return use == projects::SampleUse::None
                ? "eval " + run.string()
@@ -125,8 +124,7 @@ struct TrainedNetwork {
 };
 Result<TrainedNetwork> newestOf(const std::filesystem::path& run)
 {
-    const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    Result<projects::Project> project = projectOfRun(run);
     if (!project) {
         return project.error();
     }

@@ -13,6 +13,7 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/prune.h"
@@ -75,8 +76,7 @@ Exit runEval(const Arguments& arguments, const Console& console)
         return tellChoices(*ready, request->shots, console);
     }
     const std::string split(engine::nameOf(request->split).word);
-    const auto reader = engine::RunReader::open(request->of.runDirectory);
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<projects::Project> project = projectOfRun(request->of.runDirectory);
     const double loss = ready->means.at("loss");
     const auto measures = project ? engine::measuresOf(*project, loss) : std::nullopt;
     std::string also = measures ? " (" + engine::measuresText(*project, loss) + ")" : "";
@@ -288,14 +288,15 @@ Exit runFork(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, request.error());
     }
     Result<projects::Project> project = projectOfRun(request->of.runDirectory);
-    const Result<projects::Project> view =
-        project ? projectOfRun(request->of.runDirectory, request->tower) : Result<projects::Project>(project.error());
-    if (!view) {
-        return console.fail(Exit::RunFailed, view.error());
+    const Result<std::size_t> tower =
+        project ? projects::chosenTower(*project, request->tower) : Result<std::size_t>(project.error());
+    if (!tower) {
+        return console.fail(Exit::RunFailed, tower.error());
     }
     if (!request->prune.empty()) { // told before an engine starts
-        const auto pruning = projects::pruningFrom(request->prune, *view);
-        const auto made = pruning ? projects::pruned(*view, *pruning) : pruning.error();
+        const projects::Project view = projects::viewOf(*project, *tower);
+        const auto pruning = projects::pruningFrom(request->prune, view);
+        const auto made = pruning ? projects::pruned(view, *pruning) : pruning.error();
         if (!made) {
             return console.fail(Exit::Usage, {"--prune", made.error().message});
         }
