@@ -112,21 +112,21 @@ bool readEnds(const fs::path& file, std::size_t documents, std::int64_t tokens, 
     return !ends.empty() && ends.back() == tokens;
 }
 
-/// Writes the lengths of documents as if they were tokens. Returns false if one has 2³² tokens or more.
-bool keepEnds(const UserCache& cache, const std::string& name, const std::vector<std::int64_t>& ends)
+/// Writes the lengths of documents as if they were tokens. Does nothing if one has 2³² tokens or more.
+void keepEnds(const UserCache& cache, const std::string& name, const std::vector<std::int64_t>& ends)
 {
     constexpr std::int64_t kMost = std::int64_t{1} << 32;
     std::vector<std::uint32_t> lengths;
     for (std::size_t i = 0; i < ends.size(); ++i) {
         const std::int64_t length = ends[i] - (i > 0 ? ends[i - 1] : 0);
         if (length >= kMost) {
-            return false;
+            return;
         }
         lengths.push_back(static_cast<std::uint32_t>(length));
     }
     TokenSequence sequence;
     sequence.append(lengths, kMost);
-    return static_cast<bool>(keepTokens(cache, name, sequence, kMost));
+    static_cast<void>(keepTokens(cache, name, sequence, kMost)); // without the file they are computed again
 }
 
 /// Tokenises the documents, or reads the tokens of large texts from the cache. Errors of the cache are ignored, because
@@ -159,7 +159,7 @@ Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, cons
     auto tokens = encoded(documents, codec, tokeniser, place, watch, ends);
     if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
         if (ends != nullptr) {
-            (void)keepEnds(cache, ofEnds, *ends);
+            keepEnds(cache, ofEnds, *ends);
         }
         if (auto kept = keptTokens(cache.folder / *name, watch)) {
             return *std::move(kept); // from here on the tokens are in the file only

@@ -113,7 +113,7 @@ bool isOfLower(const std::string& name)
 }
 
 /// Returns the fault of a run made from `run`: other weights of the other tower, or an error of the training. Empty if
-/// there is none.
+/// the run is right.
 std::string faultOf(const fs::path& run, const fs::path& made, const std::string& tower)
 {
     const auto before = weightsIn(run);
