@@ -41,8 +41,7 @@ Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const 
 /// Returns the shortcuts that --weakest asks for, as fork --prune takes them.
 Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
 {
-    const Result<projects::Project> project =
-        projectOfRun(arguments.positional(0), arguments.has("tower") ? arguments.text("tower") : "");
+    const Result<projects::Project> project = projectOfRun(arguments.positional(0), arguments.text("tower"));
     if (!project) {
         return project.error();
     }

@@ -18,7 +18,7 @@ namespace residua::cli {
 Exit runLayers(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path run = arguments.positional(0);
-    const std::string tower = arguments.has("tower") ? arguments.text("tower") : std::string();
+    const std::string tower = arguments.text("tower");
     const Result<projects::Project> project = projectOfRun(run, tower);
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());

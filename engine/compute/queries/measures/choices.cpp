@@ -4,6 +4,7 @@
 #include "engine/base/api/queries.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
+#include "projects/base/utf8.h"
 #include "projects/model/objective.h"
 
 #include <ATen/TensorOperators.h>
@@ -142,7 +143,9 @@ ChoiceEvaluation::ChoiceEvaluation(TrainerParts& parts, Pass pass, std::vector<Q
 Result<ChoiceEvaluation::Row> ChoiceEvaluation::rowOf(const Question& question, const std::string& choice) const
 {
     const std::string prompt = m_before + question.prompt;
-    const std::string named = "the choice \"" + printable(choice.substr(0, kShownChoice), LineEnds::Escape) + "\"";
+    const std::string begin = choice.substr(0, kShownChoice);
+    const std::string named =
+        "the choice \"" + printable(begin.substr(0, wholeCodePoints(begin)), LineEnds::Escape) + "\"";
     const auto given = m_parts.dataset->encode(prompt);
     auto whole = given ? m_parts.dataset->encode(prompt + choice) : given;
     if (!whole) {
