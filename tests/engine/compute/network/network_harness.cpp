@@ -2,6 +2,7 @@
 #include "network_harness.h"
 
 #include "projects/base/random.h"
+#include "projects/check/validate.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
@@ -42,6 +43,22 @@ std::string compileError(const Project& project)
 {
     const auto network = CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
     return network ? "" : network.error().text();
+}
+
+std::string firstErrorPath(const Project& project)
+{
+    const std::vector<projects::Problem> problems = projects::validate(project);
+    const auto error = std::ranges::find(problems, projects::Severity::Error, &projects::Problem::severity);
+    return error == problems.end() ? std::string() : error->path;
+}
+
+std::string errorsOf(const Project& project)
+{
+    std::string errors;
+    for (const projects::Problem& problem : projects::validate(project)) {
+        errors += problem.severity == projects::Severity::Error ? problem.path + ": " + problem.message + "\n" : "";
+    }
+    return errors;
 }
 
 at::Tensor parameter(CompiledNetwork& network, const std::string& name)

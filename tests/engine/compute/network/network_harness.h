@@ -25,6 +25,11 @@ inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 /// The text of the error with which compiling ends; empty where it does not.
 [[nodiscard]] std::string compileError(const projects::Project& project);
 
+/// Returns the pointer of the first error of a document; empty if it is valid.
+[[nodiscard]] std::string firstErrorPath(const projects::Project& project);
+/// Returns the errors of a document, a line each.
+[[nodiscard]] std::string errorsOf(const projects::Project& project);
+
 /// The parameter of that name; throws where there is none.
 [[nodiscard]] at::Tensor parameter(engine::CompiledNetwork& network, const std::string& name);
 [[nodiscard]] std::int64_t parameterCount(engine::CompiledNetwork& network);

@@ -2,7 +2,6 @@
 // Fields of the examples that graphs read beside their input: padding masks and segments.
 #include "network_harness.h"
 
-#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
 #include "projects/model/topology.h"
@@ -29,15 +28,6 @@ namespace {
 
 constexpr std::int64_t kPaddedRows = 4;
 constexpr std::int64_t kPaddedTime = 5;
-
-std::string errorsOf(const Project& project)
-{
-    std::string errors;
-    for (const projects::Problem& problem : projects::validate(project)) {
-        errors += problem.severity == projects::Severity::Error ? problem.path + ": " + problem.message + "\n" : "";
-    }
-    return errors;
-}
 
 /// One example of a batch without its padding.
 DeviceBatch unpadded(const DeviceBatch& batch, std::int64_t row)

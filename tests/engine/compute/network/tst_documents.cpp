@@ -3,7 +3,6 @@
 #include "network_harness.h"
 
 #include "engine/compute/graph/row_layout.h"
-#include "projects/check/validate.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
@@ -91,15 +90,6 @@ std::vector<at::Tensor> gradients(engine::CompiledNetwork& network)
     return result;
 }
 
-std::string errors(const Project& project)
-{
-    std::string text;
-    for (const projects::Problem& problem : projects::validate(project)) {
-        text += problem.severity == projects::Severity::Error ? problem.path + ": " + problem.message + "\n" : "";
-    }
-    return text;
-}
-
 } // namespace
 
 class TestDocuments : public QObject {
@@ -153,7 +143,7 @@ private Q_SLOTS:
         if (option == "recompute") {
             project.training.activations = projects::Activations::Recompute;
         }
-        QCOMPARE(errors(project), std::string());
+        QCOMPARE(errorsOf(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.3, 3);
         const auto& rows = packed ? kPackedRows : kSingleRows;
@@ -277,7 +267,7 @@ private Q_SLOTS:
         for (const auto rows : {DocumentRows::Packed, DocumentRows::Single}) {
             const bool packed = rows == DocumentRows::Packed;
             const auto refused = [&](const std::map<std::string, projects::ParamValue>& params) {
-                return errors(documentsProject("plain", rows, "", params)).find("performer") != std::string::npos;
+                return errorsOf(documentsProject("plain", rows, "", params)).find("performer") != std::string::npos;
             };
             QCOMPARE(refused({{"weights", std::string("performer")}}), packed);
             QVERIFY(refused({{"weights", std::string("performer")}, {"causal", false}}));
@@ -285,10 +275,10 @@ private Q_SLOTS:
         }
         Project project = documentsProject("plain", DocumentRows::Stream, "", {{"causal", false}});
         project.network.objective = projects::Objective::Denoising;
-        QVERIFY(errors(project).find("sees the tokens") != std::string::npos);
+        QVERIFY(errorsOf(project).find("sees the tokens") != std::string::npos);
         project = documentsProject("plain", DocumentRows::Stream, "", {{"window", std::int64_t{4}}});
         project.network.objective = projects::Objective::Denoising;
-        QVERIFY(errors(project).find("expected window 0") != std::string::npos);
+        QVERIFY(errorsOf(project).find("expected window 0") != std::string::npos);
     }
 };
 

@@ -2,7 +2,6 @@
 // Outputs at exits with losses of their own, and exit gates, against networks that end there.
 #include "network_harness.h"
 
-#include "projects/check/validate.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/towers.h"
 #include "tests/support/test_program.h"
@@ -101,17 +100,6 @@ std::map<std::string, double> quantitiesOf(engine::CompiledNetwork& network, con
     return values;
 }
 
-/// Returns the place of the first error.
-std::string faultOf(const Project& project)
-{
-    for (const projects::Problem& problem : projects::validate(project)) {
-        if (problem.severity == projects::Severity::Error) {
-            return problem.path;
-        }
-    }
-    return {};
-}
-
 } // namespace
 
 class TestExits : public QObject {
@@ -134,7 +122,7 @@ private Q_SLOTS:
         const std::string name = topology.toStdString();
         Project project = tinyLanguage("transformer", name, 4);
         project.losses = {exitLoss("early", LossKind::CrossEntropy, "network.output@2", 0.25)};
-        QCOMPARE(faultOf(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto both = compiled(project);
         const auto whole = compiled(tinyLanguage("transformer", name, 4));
         const auto half = compiled(tinyLanguage("transformer", name, 2));
@@ -183,7 +171,7 @@ private Q_SLOTS:
         Project project = with(kVisits);
         project.losses = {exitLoss("close", LossKind::SquaredError, "network.states@3@2", 1)};
         project.losses[0].target = "network.states";
-        QCOMPARE(faultOf(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto whole = compiled(project);
         const auto two = compiled(with(2));
         shake(*whole, 0.2, 1);
@@ -201,7 +189,7 @@ private Q_SLOTS:
     void theExpectedLossWeighsTheVisits()
     {
         const Project project = gated(LoopNorm::Visits);
-        QCOMPARE(faultOf(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.3, 1);
         const engine::DeviceBatch batch = randomBatch(project, kExitBatch, kExitTime, 3);
@@ -300,7 +288,7 @@ private Q_SLOTS:
         const auto fault = [](const auto& change) {
             Project project = gated(LoopNorm::Visits);
             change(project);
-            return faultOf(project);
+            return firstErrorPath(project);
         };
         QCOMPARE(fault([](Project& p) { p.stack().loops[0].last = 2; }), std::string("/network/loops/0/exit_gate"));
         QCOMPARE(fault([](Project& p) { p.stack().loops[0].visits = 1; }), std::string("/network/loops/0/visits"));
@@ -320,7 +308,7 @@ private Q_SLOTS:
         }
         Project mixed = tinyLanguage("transformer", "grn-v1", 3);
         mixed.losses = {exitLoss("early", LossKind::CrossEntropy, "network.output@1", 1)};
-        QCOMPARE(faultOf(mixed), std::string("/losses/0/output"));
+        QCOMPARE(firstErrorPath(mixed), std::string("/losses/0/output"));
     }
 
     /// Losses stay with their layers, and go with them.
@@ -339,7 +327,7 @@ private Q_SLOTS:
         loops[0].visits = 2;
         QVERIFY(applyEdit(document, projects::loopsEdit(document, loops, "fewer")).ok());
         QCOMPARE(project.losses.size(), std::size_t{1});
-        QCOMPARE(faultOf(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
     }
 };
 

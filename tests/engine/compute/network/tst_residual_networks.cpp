@@ -2,7 +2,6 @@
 // Residual networks of convolutions as chains of towers, against their definition on [batch, channels, height, width].
 #include "network_harness.h"
 
-#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
@@ -140,15 +139,6 @@ Project smallChain()
     return project;
 }
 
-std::string networkErrors(const Project& project)
-{
-    std::string text;
-    for (const projects::Problem& problem : projects::validate(project)) {
-        text += problem.severity == projects::Severity::Error ? problem.text() + "\n" : "";
-    }
-    return text;
-}
-
 } // namespace
 
 class TestResidualNetworks : public QObject {
@@ -175,7 +165,7 @@ private Q_SLOTS:
         QFETCH(bool, isDeep);
         const std::vector<int> counts(blocks.begin(), blocks.end());
         const Project project = recipeFor(recipe.toStdString(), side);
-        QCOMPARE(networkErrors(project), std::string());
+        QCOMPARE(errorsOf(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.02, 1);
         const engine::DeviceBatch batch = randomBatch(project, 3, 1, 5);
@@ -222,7 +212,7 @@ private Q_SLOTS:
                 mix->ports = projects::MixPorts::Input; // a convolution has no queries, keys and values
             }
         }
-        QCOMPARE(networkErrors(project), std::string());
+        QCOMPARE(errorsOf(project), std::string());
         const auto network = compiled(project);
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
@@ -243,7 +233,7 @@ private Q_SLOTS:
             networkAt(project, index).stack().width = 16 << (index == 0 ? 3 : index - 1);
             networkAt(project, index).stack().segments.front().repeat = 1;
         }
-        QCOMPARE(networkErrors(project), std::string());
+        QCOMPARE(errorsOf(project), std::string());
         const auto network = compiled(project);
         QCOMPARE(projects::costOf(project)->total.parameters, parameterCount(*network));
         std::size_t factors = 0;

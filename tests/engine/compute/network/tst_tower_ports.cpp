@@ -2,7 +2,6 @@
 // Further output ports of stems and heads, as values that others read.
 #include "network_harness.h"
 
-#include "projects/check/validate.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
@@ -23,17 +22,6 @@ namespace {
 
 constexpr std::int64_t kPortRows = 3;
 constexpr std::int64_t kPortTokens = 5;
-
-/// Returns the path of the first error; empty if the project is valid.
-std::string firstPath(const Project& project)
-{
-    for (const projects::Problem& problem : projects::validate(project)) {
-        if (problem.severity == projects::Severity::Error) {
-            return problem.path;
-        }
-    }
-    return {};
-}
 
 } // namespace
 
@@ -58,7 +46,7 @@ private Q_SLOTS:
                            .output = "network.second",
                            .target = {},
                            .trains = {}}};
-        QCOMPARE(firstPath(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.2, 1);
         const engine::DeviceBatch batch = randomBatch(project, kPortRows, kPortTokens, 3);
@@ -89,14 +77,14 @@ private Q_SLOTS:
                       "x > logits; logits > s.in1; v > s.in2; s > y");
         project.towers = {reader};
         project.losses[0].output = "reader.output";
-        QCOMPARE(firstPath(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto both = compiled(project);
         QVERIFY(std::isfinite(both->loss(batch, kTraining).item<double>()));
 
         const auto fault = [&](const auto& change) {
             Project faulty = project;
             change(faulty);
-            return firstPath(faulty);
+            return firstErrorPath(faulty);
         };
         QCOMPARE(fault([](Project& p) { p.towers[0].network.input = "network.nothing"; }),
                  std::string("/towers/0/input"));

@@ -3,7 +3,6 @@
 #include "network_harness.h"
 
 #include "engine/compute/network/value_losses.h"
-#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/edit.h"
 #include "projects/library/presets.h"
@@ -189,16 +188,6 @@ void backward(engine::CompiledNetwork& network, const engine::DeviceBatch& batch
     }
 }
 
-std::string firstError(const Project& project)
-{
-    for (const projects::Problem& problem : projects::validate(project)) {
-        if (problem.severity == projects::Severity::Error) {
-            return problem.path;
-        }
-    }
-    return {};
-}
-
 } // namespace
 
 class TestTowers : public QObject {
@@ -212,7 +201,7 @@ private Q_SLOTS:
     void studentsLearnFromTeachers()
     {
         const Project project = distilled();
-        QCOMPARE(firstError(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto both = compiled(project);
         const auto student = compiled(languageUnder("dca", 2));
         const auto teacher = compiled(languageUnder("plain", 3));
@@ -298,7 +287,7 @@ private Q_SLOTS:
         QFETCH(QString, first);
         QFETCH(QString, second);
         Project project = joined(first.toStdString(), second.toStdString(), 12);
-        QCOMPARE(firstError(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.1, 1);
         const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
@@ -335,7 +324,7 @@ private Q_SLOTS:
                                    .wire("teacher", "add.in2")
                                    .wire("add", "output")
                                    .build();
-        QCOMPARE(firstError(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
         const at::Tensor before = network->forward(batch, kEvaluation);
@@ -362,7 +351,7 @@ private Q_SLOTS:
         project.losses = {loss("close", LossKind::SquaredError, "network.output", "teacher.output")};
         const auto all = compiled(project);
         project.losses[0].trains = {"network"};
-        QCOMPARE(firstError(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto one = compiled(project);
         QCOMPARE(one->lossGroups(), std::size_t{2});
         shake(*all, 0.2, 1);
@@ -415,7 +404,7 @@ private Q_SLOTS:
     void contrastiveLossesTrainBothTowers()
     {
         const Project project = contrasted();
-        QCOMPARE(firstError(project), std::string());
+        QCOMPARE(firstErrorPath(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.2, 1);
         const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
@@ -448,7 +437,7 @@ private Q_SLOTS:
     {
         const auto fault = [](Project project, const auto& change) {
             change(project);
-            return firstError(project);
+            return firstErrorPath(project);
         };
         QCOMPARE(fault(contrasted(), [](Project& p) { p.training.batch = 1; }), std::string("/training/batch"));
         QCOMPARE(fault(contrasted(), [](Project& p) { p.training.accumulate = 2; }),
@@ -487,7 +476,7 @@ private Q_SLOTS:
         const auto fault = [](const auto& change) {
             Project project = distilled();
             change(project);
-            return firstError(project);
+            return firstErrorPath(project);
         };
         QCOMPARE(fault([](Project& p) { p.losses[0].trains = {"teacher"}; }), std::string("/losses/0/trains"));
         QCOMPARE(fault([](Project& p) { p.losses[0].trains = {"nobody"}; }), std::string("/losses/0/trains"));
