@@ -135,6 +135,12 @@ const Loop* Stack::loopOf(std::int64_t layer) const
     return nullptr;
 }
 
+double depthOfStored(const Stack& stack, std::int64_t layer)
+{
+    const std::int64_t stored = stack.stored();
+    return stored > 1 ? static_cast<double>(layer - 1) / static_cast<double>(stored - 1) : 0;
+}
+
 Stack rowStackOf(const Stack& stack)
 {
     Stack rows = stack;

@@ -164,6 +164,8 @@ struct Stack {
 private:
     [[nodiscard]] std::vector<const Loop*> soundLoops() const;
 };
+/// Returns the place of stored layer `layer` in the stack: 0 for the first one, 1 for the last one.
+[[nodiscard]] double depthOfStored(const Stack& stack, std::int64_t layer);
 /// Returns the stack whose executed layers have the weights of the wiring: `stack` with one visit for each loop whose
 /// visits share them.
 [[nodiscard]] Stack rowStackOf(const Stack& stack);

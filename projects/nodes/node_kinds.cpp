@@ -241,6 +241,14 @@ Shape channelsFirst(const ParamMap& params, const Shape& image)
     return hasFeaturesLast(params) ? Shape{{dims[0], dims[3], dims[1], dims[2]}} : image;
 }
 
+double dropRateAt(const ParamMap& params, double depth)
+{
+    const double first = paramDouble(params, "rate");
+    const double last = paramDouble(params, kLastRateParam);
+    const bool rises = paramText(params, kDropUnitParam) == kDropExamples && last > 0;
+    return rises ? first + depth * (last - first) : first;
+}
+
 AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
 {
     AttentionSizes sizes;
@@ -389,15 +397,17 @@ Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port)
     if (!a.hasBatch() && a.dims.size() < b.dims.size()) {
         return meetShared(b, a, port);
     }
-    const bool sameLeading =
-        a.dims.size() == b.dims.size() && std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());
-    if (!sameLeading) {
-        return Error{port, "shape " + b.text() + " does not match " + a.text()};
+    Shape met = a;
+    for (std::size_t i = 0; i < a.dims.size() && a.dims.size() == b.dims.size(); ++i) {
+        const bool isFree = (i > 0 || !a.hasBatch()) && (a.dims[i] == 1 || b.dims[i] == 1);
+        if (a.dims[i] != b.dims[i] && !isFree) {
+            return i + 1 == a.dims.size() ? widthMismatch(port, b.features(), a.features())
+                                          : Error{port, "shape " + b.text() + " does not match " + a.text()};
+        }
+        met.dims[i] = a.dims[i] == 1 ? b.dims[i] : a.dims[i];
     }
-    if (a.features() != b.features() && a.features() != 1 && b.features() != 1) {
-        return widthMismatch(port, b.features(), a.features());
-    }
-    return a.features() == 1 ? b : a;
+    return a.dims.size() == b.dims.size() ? Result<Shape>(std::move(met))
+                                          : Error{port, "shape " + b.text() + " does not match " + a.text()};
 }
 
 Shape withFeatures(Shape shape, std::int64_t features)

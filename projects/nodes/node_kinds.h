@@ -111,6 +111,16 @@ inline constexpr const char* kLayoutParam = "layout";
 inline constexpr const char* kChannelsFirst = "channels_first";
 inline constexpr const char* kFeaturesLast = "features_last";
 
+/// The flag of a mean that keeps each dimension of positions with size 1.
+inline constexpr const char* kKeepDimensionsParam = "keep_dimensions";
+/// The parameter of a dropout: the elements, or whole examples (stochastic depth).
+inline constexpr const char* kDropUnitParam = "of";
+inline constexpr const char* kDropElements = "elements";
+inline constexpr const char* kDropExamples = "examples";
+/// The share of examples that a dropout zeroes in the last layer, to which the rates of the layers before rise evenly
+/// from that of the first one; 0: all layers have the same.
+inline constexpr const char* kLastRateParam = "last_rate";
+
 /// A trained tensor of a node.
 struct NodeParameter {
     std::string name;                ///< under the node's name: "weight", "q.bias"
@@ -183,6 +193,9 @@ struct NodeKind {
 
 /// True if `spec` applies to the node, given the values of its other parameters.
 [[nodiscard]] bool appliesTo(const ParamSpec& spec, const Node& node);
+
+/// Returns the rate of a dropout in a layer at `depth`: 0 in the first stored layer, 1 in the last one.
+[[nodiscard]] double dropRateAt(const ParamMap& params, double depth);
 
 /// Returns the role of a node; Operation if its kind is unknown.
 [[nodiscard]] NodeRole roleOf(const Node& node);

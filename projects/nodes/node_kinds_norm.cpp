@@ -23,7 +23,7 @@ ParamSpec epsilonParam(double value)
 
 ParamSpec rateParam()
 {
-    ParamSpec rate = realParam("rate", "Rate", 0.1, "Share of elements that are zeroed.", 0.0, 0.99);
+    ParamSpec rate = realParam("rate", "Rate", 0.1, "Share of elements, or of examples, that are zeroed.", 0.0, 0.99);
     rate.alwaysShown = true;
     return rate;
 }
@@ -122,11 +122,12 @@ NodeCost activationCost(const ParamMap& p, Shapes, Shapes out, std::int64_t cont
     return copies ? elementwise(out, context, 1) : NodeCost{};
 }
 
-/// In addition to its output, it keeps the factor of each element: 0, or 1/(1 − rate).
-NodeCost dropoutCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
+/// In addition to its output, it keeps the factor of each element: 0, or 1/(1 − rate). That of each example is not
+/// counted.
+NodeCost dropoutCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 1);
-    cost.activationElements *= 2;
+    cost.activationElements *= paramText(p, kDropUnitParam) == kDropExamples ? 1 : 2;
     return cost;
 }
 
@@ -221,7 +222,7 @@ std::vector<NodeKind> normKinds()
         {.key = "dropout",
          .title = "Dropout",
          .category = "Norm and activation",
-         .summary = "Zeroes elements while training and scales the rest up",
+         .summary = "Zeroes elements or examples while training and scales the rest up",
          .traits = {.keepsInputs = false,
                     .keptForReaders = true,
                     .passesResidual = true,
@@ -229,7 +230,14 @@ std::vector<NodeKind> normKinds()
                     .onlyInTraining = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {rateParam()},
+         .params = {rateParam(),
+                    choiceParam(kDropUnitParam, "Zeroes", kDropElements, {kDropElements, kDropExamples},
+                                "Elements, or whole examples: stochastic depth by example if it ends a branch."),
+                    onlyWhere(realParam(kLastRateParam, "Rate of the last layer", 0.0,
+                                        "The rates of the stack's layers rise evenly to it from that of the first; 0: "
+                                        "all have the rate.",
+                                        0.0, 0.99),
+                              {{kDropUnitParam, {std::string(kDropExamples)}}})},
          .shapeRule = sameShapeRule,
          .costRule = dropoutCost},
         scaleKind(),

@@ -59,11 +59,18 @@ ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
 }
 
 /// The positions are those of a sequence or, without a mask, of an image with its features last.
-ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
+ShapeRuleResult meanPoolShape(const ParamMap& p, Shapes in)
 {
     Status ok = requireReal(in[0], "in", 3, in.size() == 1 ? 4 : 3);
     ok = ok ? checkMask(in[0], in, 1) : ok;
-    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].features()}}}) : ok.error();
+    if (!ok) {
+        return ok.error();
+    }
+    Shape out{{in[0].dims[0], in[0].features()}};
+    if (paramBool(p, kKeepDimensionsParam)) {
+        out.dims.insert(out.dims.begin() + 1, in[0].dims.size() - 2, 1);
+    }
+    return std::vector{std::move(out)};
 }
 
 /// One position more, in front. The number of positions of a text changes, so its class token is a token of the data.
@@ -205,7 +212,10 @@ std::vector<NodeKind> sequenceKinds()
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {maskedParam()},
+         .params = {maskedParam(),
+                    flagParam(kKeepDimensionsParam, "Keep dimensions", false,
+                              "Keeps each dimension of positions with size 1, so that add and multiply meet every "
+                              "position.")},
          .inputRule = [](const Node& node) { return withPort({"in"}, node, kMaskedParam, kMaskPort); },
          .shapeRule = meanPoolShape,
          .costRule =

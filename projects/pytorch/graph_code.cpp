@@ -34,7 +34,7 @@ Result<GraphCode> GraphWriter::write()
             text.line(line);
         }
     }
-    return GraphCode{text.text() + bodies.text(), std::move(m_names)};
+    return GraphCode{text.text() + bodies.text(), std::move(m_names), m_readsDepth};
 }
 
 Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)

@@ -44,6 +44,7 @@ struct GraphCode {
     std::string text;
     /// Names of the parameters in the class by their names within the graph: "attn.q.weight".
     std::map<std::string, std::string> names;
+    bool readsDepth = false; ///< its modules need an attribute `depth` (depthOfStored())
 };
 /// Errors name the node that has no PyTorch code.
 [[nodiscard]] Result<GraphCode> codeOf(const Project& project, const GraphClass& made, HelperCode& helpers);

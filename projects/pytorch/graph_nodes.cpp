@@ -329,8 +329,22 @@ private:
 
     Result<std::string> addDropout(const ResolvedNode& node)
     {
+        if (paramText(node.params, kDropUnitParam) == kDropExamples) {
+            return addExampleDropout(node);
+        }
         const std::string made = "nn.Dropout(" + pythonReal(paramDouble(node.params, "rate")) + ")";
         return module(made, {}) + "(" + in(node) + ")";
+    }
+
+    Result<std::string> addExampleDropout(const ResolvedNode& node)
+    {
+        m_helpers.use(Helper::DropExamples);
+        const double first = dropRateAt(node.params, 0);
+        const double rise = dropRateAt(node.params, 1) - first;
+        m_readsDepth |= rise != 0 && m_made.ref.isBlock();
+        const std::string rate =
+            pythonReal(first) + (rise != 0 && m_made.ref.isBlock() ? " + self.depth * " + pythonReal(rise) : "");
+        return "drop_examples(" + in(node) + ", " + rate + ", self.training)";
     }
 
     Result<std::string> addScale(const ResolvedNode& node)
@@ -448,11 +462,14 @@ private:
 
     Result<std::string> addMeanPool(const ResolvedNode& node)
     {
+        const bool keeps = paramBool(node.params, kKeepDimensionsParam);
         if (node.in.size() == 1) {
-            return in(node) + (node.in[0].dims.size() == 4 ? ".mean((1, 2))" : ".mean(1)");
+            return in(node) + (node.in[0].dims.size() == 4 ? ".mean((1, 2)" : ".mean(1") +
+                   (keeps ? ", keepdim=True)" : ")");
         }
         const std::string weights = in(node, 1) + ".to(" + in(node) + ").unsqueeze(-1)";
-        return "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)";
+        const std::string mean = "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)";
+        return keeps ? "(" + mean + ").unsqueeze(1)" : mean;
     }
 };
 

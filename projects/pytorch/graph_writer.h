@@ -25,6 +25,9 @@ public:
         if (made.takesFactor) {
             m_attributes.take("factor");
         }
+        if (made.ref.isBlock()) {
+            m_attributes.take("depth");
+        }
     }
     virtual ~GraphWriter() = default;
     GraphWriter(const GraphWriter&) = delete;
@@ -60,6 +63,7 @@ protected: // for emit()
     std::map<std::string, std::string> m_attributeOf; ///< by the node's name
     std::vector<std::string> m_init;
     std::map<std::string, std::string> m_names;
+    bool m_readsDepth = false;
 
     const GraphMethod* m_method = nullptr; ///< the method that is being written
     ResolvedGraph m_graph;

@@ -82,6 +82,13 @@ constexpr HelperText kHelpers[] = {
         y = F.batch_norm(rows, *moments, self.weight, self.bias, self.training, self.momentum, self.eps)
         return y.reshape(x.shape)
 )"},
+    {Helper::DropExamples, "drop_examples", R"(def drop_examples(x, rate, training):
+    """In training, makes each example of a batch zero with the probability `rate`, and scales the rest up."""
+    if not training or rate == 0:
+        return x
+    kept = torch.rand(x.shape[:1] + (1,) * (x.dim() - 1), device=x.device) >= rate
+    return x * (kept / (1 - rate)).to(x)
+)"},
     {Helper::Sinusoids, "sinusoids", R"(def sinusoids(x, base):
     """For [batch, time, d], at position p: sin(p / base^(2i/d)) and its cosine as features 2i and 2i + 1."""
     time, width = x.shape[-2:]

@@ -20,6 +20,7 @@ enum class Helper {
     LowRankConv2dBySide,
     Scale,
     BatchNorm,
+    DropExamples,
     Sinusoids,
     GridSinusoids,
     SinusoidHalves,

@@ -108,6 +108,7 @@ private:
             return code.error();
         }
         m_graphs += "\n\n" + code->text;
+        m_readsDepth |= code->readsDepth;
         for (const std::string& prefix : prefixes) {
             for (const auto& [ours, theirs] : code->names) {
                 m_code.names[prefix + ours] = prefix + theirs;
@@ -295,6 +296,13 @@ private:
         out.line("super().__init__()");
         out.line("self.stem = Stem()");
         writeLayers();
+        if (m_readsDepth) {
+            m_network.comment("The place of each layer, from 0 to 1.");
+            m_network.line("for j, layer in enumerate(self.layers.values()):");
+            m_network.indent();
+            m_network.line("layer.depth = j / max(1, len(self.layers) - 1)");
+            m_network.outdent();
+        }
         writeOrder();
         out.line("self.topology = Topology()");
         out.line("self.head = Head()");
@@ -559,6 +567,7 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
     std::vector<std::string> m_layerConditions;
     std::vector<std::string> m_headConditions;
     std::string m_graphs;
+    bool m_readsDepth = false; ///< a layer's module reads its place in the stack
     TopologyCode m_topology;
     PythonText m_network;
     PyTorchCode m_code;

@@ -8,6 +8,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 
 namespace residua::engine {
@@ -66,24 +67,40 @@ OperatorResult buildSwiglu(const NodeContext&)
 
 class DropoutOperator final : public Operator {
 public:
-    DropoutOperator(double rate, std::uint64_t stream) : m_rate(rate), m_stream(stream) {}
+    DropoutOperator(double rate, bool ofExamples, std::uint64_t stream)
+        : m_rate(rate), m_ofExamples(ofExamples), m_stream(stream)
+    {
+    }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        return pass.training() && pass.draws.defined()
-                   ? dropout(in[0], m_rate, streamOfVisit(m_stream, in.layer()), pass.draws)
-                   : at::dropout(in[0], m_rate, pass.training());
+        const at::Tensor& x = in[0];
+        if (!m_ofExamples || !pass.training() || m_rate == 0) {
+            return dropped(x, in, pass);
+        }
+        std::vector<std::int64_t> shape(static_cast<std::size_t>(x.dim()), 1);
+        shape.front() = x.size(0);
+        return x * dropped(at::ones(shape, x.options().requires_grad(false)), in, pass);
     }
     [[nodiscard]] bool drops() const override { return m_rate > 0; }
 
 private:
+    [[nodiscard]] at::Tensor dropped(const at::Tensor& x, const Inputs& in, const Pass& pass) const
+    {
+        return pass.training() && pass.draws.defined()
+                   ? dropout(x, m_rate, streamOfVisit(m_stream, in.layer()), pass.draws)
+                   : at::dropout(x, m_rate, pass.training());
+    }
+
     double m_rate;
+    bool m_ofExamples;
     std::uint64_t m_stream;
 };
 
 OperatorResult buildDropout(const NodeContext& node)
 {
-    return OperatorResult(
-        std::make_unique<DropoutOperator>(paramDouble(node.params, "rate"), streamKey(0, node.prefix())));
+    return OperatorResult(std::make_unique<DropoutOperator>(
+        projects::dropRateAt(node.params, node.depth),
+        paramText(node.params, projects::kDropUnitParam) == projects::kDropExamples, streamKey(0, node.prefix())));
 }
 
 /// Normalises each feature by its moments over the rows of a training pass, which also moves the running moments, and

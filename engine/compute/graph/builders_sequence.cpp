@@ -138,14 +138,23 @@ OperatorResult buildFirstToken(const NodeContext&)
     return makeOperator([](const Inputs& in, const Pass&) { return in[0].select(1, 0).clone(); });
 }
 
-OperatorResult buildMeanPool(const NodeContext&)
+OperatorResult buildMeanPool(const NodeContext& node)
 {
-    return makeOperator([](const Inputs& in, const Pass&) {
+    std::vector<std::int64_t> shape;
+    if (projects::paramBool(node.params, projects::kKeepDimensionsParam)) {
+        shape.assign(node.inputs[0].dims.size(), 1);
+        shape.front() = -1;
+        shape.back() = node.features();
+    }
+    return makeOperator([shape](const Inputs& in, const Pass&) {
+        at::Tensor mean;
         if (in.size() == 1) {
-            return in[0].flatten(1, -2).mean(1);
+            mean = in[0].flatten(1, -2).mean(1);
+        } else {
+            const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
+            mean = (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);
         }
-        const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
-        return (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);
+        return shape.empty() ? mean : mean.view(shape);
     });
 }
 

@@ -205,6 +205,7 @@ private:
                                   .writesResidual = m_setting.residualWriters.contains(node.id),
                                   .follows = projects::activationAfter(m_graph, graph, node.id),
                                   .startFactor = m_setting.startFactor,
+                                  .depth = m_setting.depth,
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,

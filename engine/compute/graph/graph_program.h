@@ -41,6 +41,7 @@ struct GraphSetting {
     /// multiplied.
     std::set<projects::NodeId> scaled = {};
     double startFactor = 1; ///< of the matrices' start, but those of queries and keys (PostNormFactors)
+    double depth = 0;       ///< of a layer: 0 is the first stored one, 1 the last one
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node with the weight `tied`, if that is defined

@@ -27,6 +27,7 @@ struct NodeContext {
     bool writesResidual = false;             ///< true if its output reaches that of its block through additions only
     std::string follows;                     ///< as ParameterStart::follows
     double startFactor = 1;                  ///< as GraphSetting::startFactor
+    double depth = 0;                        ///< as GraphSetting::depth
     InitPlan& plan;
     /// Tensors that nodes share: the tied head's table, and norms' weights by the owner's name.
     at::Tensor tied;

@@ -131,7 +131,7 @@ private:
                                                const std::string& prefix, const Shape& entering,
                                                std::set<projects::NodeId> residualWriters,
                                                std::set<projects::NodeId> scaled = {},
-                                               std::optional<projects::HalfEnds> halves = {})
+                                               std::optional<projects::HalfEnds> halves = {}, double depth = 0)
     {
         GraphSetting setting{.ref = ref,
                              .prefix = m_scope + prefix,
@@ -143,6 +143,7 @@ private:
                              .scaled = std::move(scaled),
                              .startFactor =
                                  ref.isStem() || ref.isHead() ? 1 : projects::postNormFactors(m_project.stack()).start,
+                             .depth = depth,
                              .plan = m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
@@ -219,7 +220,8 @@ private:
             for (const projects::Graph& part : *parts) {
                 Result<GraphProgram> program =
                     compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                            projects::residualWriters(block->graph), scaledInside(*block), halves);
+                            projects::residualWriters(block->graph), scaledInside(*block), halves,
+                            projects::depthOfStored(m_project.stack(), layer));
                 if (!program) {
                     return program.error();
                 }

@@ -164,6 +164,18 @@ void TestShapes::language_data()
         "[block test · wire g.out > a.in] got [1], expected at least 2 dimensions");
     row("x input; n batch_norm; y output; x > n; n > y", "[batch, time, 128]");
     row("x input; p mean_pool; y output; x > p; p > y", "[batch, 128]");
+    row("x input; p mean_pool keep_dimensions=true; y output; x > p; p > y", "[batch, 1, 128]");
+    row("x input; p mean_pool keep_dimensions=true; m multiply; y output; x > p; p > m.in1; x > m.in2; m > y",
+        "[batch, time, 128]");
+    row("x input; p mean_pool; m multiply; y output; x > p; p > m.in1; x > m.in2; m > y",
+        "[block test · wire x.out > m.in2] shape [batch, time, 128] does not match [batch, 128]");
+    row("x input; l linear out=64; p mean_pool keep_dimensions=true; m multiply; y output; x > l; l > p; p > m.in1; "
+        "x > m.in2; m > y",
+        "[block test · wire x.out > m.in2] width 128 does not match 64");
+    row("x input; d dropout of=examples last_rate=1; y output; x > d; d > y",
+        "[block test · node d] parameter last_rate: got 1, expected at most 0.99");
+    row("x input; d dropout of=rows; y output; x > d; d > y",
+        "[block test · node d] parameter of: got rows, expected one of elements, examples");
     row("x input; p first_token; y output; x > p; p > y", "[batch, 128]");
     row("x input; c class_token; y output; x > c; c > y", "[block test · wire x.out > c.in] got [batch, time, 128], "
                                                           "expected a known number of positions; in a text the first "
@@ -301,6 +313,7 @@ void TestShapes::images()
     QCOMPARE(infer("batch_norm", {}, image), QString::fromStdString(image.text()));
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 7, 5, 8}}), "[batch, 8]");
+    QCOMPARE(infer("mean_pool", {{"keep_dimensions", true}}, Shape{{kBatch, 7, 5, 8}}), "[batch, 1, 1, 8]");
     QCOMPARE(infer("features_last", {}, image), "[batch, 32, 32, 3]");
     const std::map<std::string, ParamValue> last{{"layout", std::string("features_last")}};
     const Shape states{{kBatch, 9, 6, 16}};
