@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/utf8.h"
+
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -144,16 +147,23 @@ enum class LineEnds { Keep, Escape };
 /// Returns the text as a field of CSV, in quotes if it has a comma, a quote or a line end.
 [[nodiscard]] std::string csvField(std::string_view text);
 
-/// Returns `base` if it is free, else `base` + `between` + the first number from 2 that makes it free: "mlp2".
+/// Returns `base` if it is free, else `base` + `between` + the first number from 2 that makes it free: "mlp2". Shortens
+/// `base` between characters where the name would have more than `longest` bytes.
 template <class Taken>
-[[nodiscard]] std::string freeName(const std::string& base, Taken taken, std::string_view between = {})
+[[nodiscard]] std::string freeName(const std::string& base, Taken taken, std::string_view between = {},
+                                   std::size_t longest = std::string::npos)
 {
     std::string name = base;
     for (int i = 2; taken(name); ++i) {
-        name = base + std::string(between) + std::to_string(i);
+        const std::string number = std::string(between) + std::to_string(i);
+        const std::string_view room(base.data(), std::min(base.size(), longest - number.size()));
+        name = base.substr(0, wholeCodePoints(room)) + number;
     }
     return name;
 }
+
+/// The most bytes of a name in a folder, as file systems limit them.
+inline constexpr std::size_t kLongestFileName = 255;
 
 /// Returns freeName() for a path that does not exist, not even as a dangling link: "runs/mlp-2".
 [[nodiscard]] inline std::filesystem::path freePath(const std::filesystem::path& base, std::string_view between = "-")
@@ -164,7 +174,7 @@ template <class Taken>
         [&](const std::string& path) {
             return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
         },
-        between);
+        between, base.native().size() - base.filename().native().size() + kLongestFileName);
 }
 
 } // namespace residua

@@ -240,11 +240,12 @@ Status joinPages(const fs::path& from, const std::map<std::string, std::string>&
             const auto there = file ? readPage(*file) : Result<StudyPage>(file.error());
             return there && *there == *page;
         };
-        std::error_code code;
-        Result<fs::path> place = pageFile(folder, name);
-        for (int number = 2; place && !isKnown(place) && fs::exists(fs::symlink_status(*place, code)); ++number) {
-            place = pageFile(folder, name + "-" + std::to_string(number));
-        }
+        const auto isTaken = [&](const std::string& other) {
+            std::error_code ignored;
+            const Result<fs::path> file = pageFile(folder, other);
+            return file && !isKnown(file) && fs::exists(fs::symlink_status(*file, ignored));
+        };
+        const Result<fs::path> place = pageFile(folder, freeName(name, isTaken, "-", kLongestPageName));
         if (isKnown(place)) {
             continue;
         }

@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "residua bundle";
 constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kLongestPath = 2048;
-constexpr std::size_t kLongestName = 255; ///< the limit of file systems
 constexpr std::int64_t kLargestChecksum = 0xffffffff;
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 
@@ -232,7 +231,7 @@ Status checkBundledPath(const std::string& place, const std::string& path)
         if (part == "..") {
             return refused("which climbs out of its folder");
         }
-        if (part.empty() || part == "." || part.size() > kLongestName) {
+        if (part.empty() || part == "." || part.size() > kLongestFileName) {
             return refused("expected names of at most 255 bytes between single slashes");
         }
         begin = end + 1;

@@ -21,7 +21,6 @@ using projects::JsonArray;
 using projects::JsonObject;
 using projects::JsonValue;
 
-constexpr std::size_t kLongestName = 100;  ///< bytes of a page's name
 constexpr std::size_t kLongestPath = 4096; ///< bytes of a run's path or a sweep's name, as Linux limits paths
 constexpr std::size_t kLongestQuote = 100; ///< bytes of an invalid path that an error shows
 constexpr std::int64_t kVersion = 1;
@@ -186,10 +185,10 @@ bool isPageFile(const fs::path& path)
 Result<fs::path> pageFile(const fs::path& folder, const std::string& name)
 {
     const bool good =
-        isBelow(name) && name.size() <= kLongestName && name.find('/') == std::string::npos && !name.starts_with('.');
+        isBelow(name) && name.size() <= kLongestPageName && name.find('/') == std::string::npos && !name.starts_with('.');
     if (!good) {
         return Error{"page", "cannot be called \"" + printable(name, LineEnds::Escape) + "\"; expected at most " +
-                                 std::to_string(kLongestName) + " bytes without \"/\" and without a dot in front"};
+                                 std::to_string(kLongestPageName) + " bytes without \"/\" and without a dot in front"};
     }
     return folder / (name + kPageSuffix);
 }

@@ -50,6 +50,8 @@ struct StudyPage {
 };
 
 inline constexpr const char* kPageSuffix = ".page.json";
+/// The most bytes of a page's name.
+inline constexpr std::size_t kLongestPageName = 100;
 /// The most bytes of a page's file, and of kGroupsFile.
 inline constexpr std::uint64_t kLargestPage = std::uint64_t{1} << 20;
 /// The most bytes of one note of a page or of a group.

@@ -4,6 +4,7 @@
 #include "engine/link/bundle/pack.h"
 #include "engine/link/bundle/unpack.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/study_page.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"
@@ -282,6 +283,30 @@ private slots:
         QVERIFY(joined->runs.front().arrival == RunArrival::Renamed);
         QCOMPARE(RunReader::open(m_home / "runs/first")->checkpoints(), (std::vector<std::int64_t>{10, 20}));
         QCOMPARE(RunReader::open(m_home / "runs/first-2")->info()->step, std::int64_t{30});
+    }
+
+    /// A number behind the longest name of a page or a run takes the place of its end, between characters.
+    void theLongestNamesFitWithTheirNumbers()
+    {
+        std::string umlauts = "a";
+        while (umlauts.size() + 2 <= kLongestFileName) {
+            umlauts += "ä";
+        }
+        const std::string longPage = umlauts.substr(0, kLongestPageName - 1);
+        addRun(m_home, umlauts, 10);
+        QVERIFY(writePage(m_home / "runs", longPage, {.runs = {umlauts}, .notes = "one"}).ok());
+        QVERIFY(pack({m_home}, m_file).ok());
+        fs::remove_all(m_home / "runs" / umlauts);
+        addRun(m_home, umlauts, 10, "2001-01-01T00:00:00Z");
+        QVERIFY(writePage(m_home / "runs", longPage, {.runs = {umlauts}, .notes = "two"}).ok());
+        const auto joined = unpack(m_file, m_home);
+        QVERIFY2(joined.ok(), joined ? "" : joined.error().text().c_str());
+        const std::string run = umlauts.substr(0, umlauts.size() - 2) + "-2";
+        QVERIFY(fs::exists(m_home / "runs" / run));
+        const auto page = readPage(*pageFile(m_home / "runs", longPage.substr(0, longPage.size() - 2) + "-2"));
+        QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
+        QCOMPARE(page->notes, std::string("one"));
+        QCOMPARE(page->runs, std::vector<std::string>{run});
     }
 
     void namesAreNoCommandsToATerminal()
