@@ -97,7 +97,8 @@ std::string stepsCsv(const Compared& compared, const RunGroup& baseline)
     csv << "group,step,difference,low,high,pairs\n";
     const projects::SeededSeries base = lossesOf(compared, baseline);
     for (const RunGroup& group : compared.groups.groups) {
-        for (const auto& [step, difference] : projects::differencesByStep(lossesOf(compared, group), base)) {
+        const projects::SeededSeries losses = group.key == baseline.key ? base : lossesOf(compared, group);
+        for (const auto& [step, difference] : projects::differencesByStep(losses, base)) {
             csv << csvField(group.label) << ',' << step << ',' << difference.mean << ',' << difference.low() << ','
                 << difference.high() << ',' << difference.pairs << '\n';
         }
@@ -128,7 +129,10 @@ void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std
     for (const RunGroup& group : compared.groups.groups) {
         values[group.key] = valuesOf(group);
     }
-    const std::optional<GroupValues> base = baseline ? std::optional(valuesOf(*baseline)) : std::nullopt;
+    if (baseline && !values.contains(baseline->key)) {
+        values[baseline->key] = valuesOf(*baseline);
+    }
+    const GroupValues* const base = baseline ? &values.at(baseline->key) : nullptr;
     const std::string quantity(compared.infos.front().judge().quantity);
     const std::string training = "training loss, last " + groupedText(last);
     std::vector<std::vector<std::string>> rows{{"group", "runs", quantity, training}};
@@ -156,13 +160,13 @@ void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std
                         projects::textOf(projects::meanOf(own.judged)),
                         projects::textOf(projects::meanOf(own.training))});
         const bool isBaseline = baseline && baseline->key == group->key;
-        if (base && !isBaseline) {
+        if (base != nullptr && !isBaseline) {
             const projects::PairedDifference judged = projects::differenceOf(own.judged, base->judged);
             const projects::PairedDifference trained = projects::differenceOf(own.training, base->training);
             told["difference"] = jsonOf(judged);
             told["trainingDifference"] = jsonOf(trained);
             rows.back().insert(rows.back().end(), {projects::textOf(judged), projects::textOf(trained)});
-        } else if (base) {
+        } else if (base != nullptr) {
             rows.back().insert(rows.back().end(), {"baseline", "baseline"});
         }
         groups.push_back(std::move(told));

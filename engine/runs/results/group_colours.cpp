@@ -86,9 +86,12 @@ Status writeGroups(const std::filesystem::path& file, const KeptGroups& kept)
 bool renameKeys(KeptGroups& kept, const RunGroups& groups, std::span<const TrainedRun> runs)
 {
     const auto isKnown = [&](const RunGroup& group) { return kept.colours.contains(group.key); };
-    const bool isEmpty = kept.colours.empty() && kept.notes.empty();
-    if (isEmpty || std::ranges::all_of(groups.groups, isKnown)) {
-        return false; // because older keys take time
+    const auto isOfNow = [&](const auto& note) {
+        return std::ranges::find(groups.groups, note.first, &RunGroup::key) != groups.groups.end();
+    };
+    const bool coloursAreOfNow = kept.colours.empty() || std::ranges::all_of(groups.groups, isKnown);
+    if (coloursAreOfNow && std::ranges::all_of(kept.notes, isOfNow)) { // a bundle may bring notes of earlier versions
+        return false;                                                  // because older keys take time
     }
     bool any = false;
     const std::vector<std::string> earlier = earlierKeys(groups, runs);

@@ -304,6 +304,10 @@ private slots:
         }
         QCOMPARE(groupNotes(runs), (std::map<std::string, std::string>{{groups.groups[0].key, "of the *fork*"},
                                                                        {std::string(64, 'a'), "of another"}}));
+
+        QVERIFY(noteGroup(runs, earlier[1], "brought by a bundle").ok()); // where the colours are those of now
+        keepColours(groups, listed.trained(), runs);
+        QCOMPARE(groupNotes(runs).at(groups.groups[1].key), std::string("brought by a bundle"));
     }
 
     void aProjectsRunsHaveOneFolder()
