@@ -13,6 +13,7 @@ set(RESIDUA_MODULE_FOLDERS
   engine/runs/store=engine_store
   engine/runs/results=engine_results engine/data/text=engine_text engine/data/pictures=engine_pictures
   engine/data/tokeniser=engine_tokeniser engine/data/codec=engine_codec engine/data/tokens=engine_tokens engine/data/sets=engine_sets
+  engine/data/worlds=engine_worlds
   engine/link/bundle=engine_bundle engine/maths/lowrank=engine_lowrank engine/link/wire=engine_wire engine/link/remote=engine_remote
   engine/link/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
@@ -31,7 +32,7 @@ set(RESIDUA_FOLDER_ORDER_engine base maths runs data link compute)
 set(RESIDUA_FOLDER_ORDER_engine/base api machine files)
 set(RESIDUA_FOLDER_ORDER_engine/maths theory lowrank)
 set(RESIDUA_FOLDER_ORDER_engine/runs store results)
-set(RESIDUA_FOLDER_ORDER_engine/data text pictures tokeniser codec tokens sets)
+set(RESIDUA_FOLDER_ORDER_engine/data text pictures tokeniser codec tokens worlds sets)
 set(RESIDUA_FOLDER_ORDER_engine/data/tokeniser base models stages)
 set(RESIDUA_FOLDER_ORDER_engine/link wire bundle remote process)
 set(RESIDUA_FOLDER_ORDER_engine/compute

@@ -42,7 +42,8 @@ set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
 set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_files engine_text engine_tokeniser nlohmann sentencepiece)
 set(RESIDUA_MAY_USE_engine_tokens  projects engine_api engine_files engine_text engine_codec)
 set(RESIDUA_MAY_USE_engine_sets    projects engine_api engine_theory engine_files engine_store engine_text engine_codec
-                                   engine_tokens engine_pictures)
+                                   engine_tokens engine_pictures engine_worlds)
+set(RESIDUA_MAY_USE_engine_worlds  projects)
 set(RESIDUA_MAY_USE_engine_sets_bounds projects engine_theory engine_sets)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_store engine_results engine_text engine_codec
                                    engine_sets archive)
@@ -51,7 +52,7 @@ set(RESIDUA_MAY_USE_engine_wire    projects engine_api engine_files nlohmann)
 set(RESIDUA_MAY_USE_engine_remote   projects engine_api engine_files engine_store engine_results engine_text engine_bundle engine_wire)
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_remote engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_store engine_results engine_codec engine_sets
-                                   engine_lowrank engine_remote engine_wire torch gloo cuda)
+                                   engine_worlds engine_lowrank engine_remote engine_wire torch gloo cuda)
 set(RESIDUA_MAY_USE_editor_scenes  projects resources cairo)
 set(RESIDUA_MAY_USE_editor         projects resources editor_scenes imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
@@ -62,7 +63,7 @@ set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_resu
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor editor_scenes visualizers report
                                    resources qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_store engine_results
-                                   engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_sets engine_sets_bounds
+                                   engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_worlds engine_sets engine_sets_bounds
                                    engine_bundle engine_lowrank engine engine_remote engine_wire engine_process editor editor_scenes visualizers
                                    report resources cli app archive zstd png jpeg webp arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)

@@ -57,6 +57,7 @@ enum class Stream : std::uint64_t {
     Crops,          ///< parts of pictures
     Pairs = 80,     ///< the two texts of an example; one stream per split from here on
     Denoising = 84, ///< hidden spans; one stream per split from here on
+    Acting = 88,    ///< steps drawn from a replay buffer, and random actions
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

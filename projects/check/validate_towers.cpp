@@ -172,6 +172,10 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
         problems.error(path + "/output", "\"" + loss.output + "\" " + expected());
         return;
     }
+    if (!hasTarget(loss.kind)) {
+        checkExit(project, loss.output, path + "/output", problems);
+        return;
+    }
     if (!loss.target.empty() && target == values.end()) {
         problems.error(path + "/target",
                        "\"" + loss.target + "\" " + expected() + ", or nothing for the examples' target");

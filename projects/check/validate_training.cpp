@@ -106,6 +106,24 @@ void checkSource(const PictureData& source, Problems& problems)
     }
 }
 
+void checkSource(const WorldData& source, Problems& problems)
+{
+    if (source.kind == WorldKind::Mujoco) {
+        checkPath(source.path, problems);
+        problems.atMost(kSource + "/goals", source.goals, source.states);
+    }
+    problems.atMost(kSource + "/prefill", source.prefill, source.replay);
+    constexpr double kMiB = 1024.0 * 1024.0;
+    const double bytes = replayBytes(source);
+    if (bytes > static_cast<double>(source.memory) * kMiB) {
+        problems.error(kSource + "/memory", "allows " + std::to_string(source.memory) +
+                                                " MiB, but the replay buffer of " +
+                                                std::to_string(source.environments) + " environments and " +
+                                                std::to_string(source.replay) + " steps takes " + bytesText(bytes) +
+                                                "; expected fewer steps or environments, or more memory");
+    }
+}
+
 void checkSource(const DrawnPictures&, Problems&) {}
 void checkSource(const SyntheticLanguage&, Problems&) {}
 void checkSource(const LinearRegression&, Problems&) {}
@@ -144,7 +162,7 @@ void checkSource(const BooleanPolynomial& source, Problems& problems)
 
 bool isEndless(const DataSource& data)
 {
-    return std::holds_alternative<BooleanPolynomial>(data.source);
+    return std::holds_alternative<BooleanPolynomial>(data.source) || std::holds_alternative<WorldData>(data.source);
 }
 
 bool hasValidationPart(const DataSource& data)

@@ -166,7 +166,7 @@ Status checkGeneratedSize(const DataSource& data)
 std::span<const std::string_view> folderEndingsOf(const Source& source)
 {
     return std::visit(
-        []<class Data>(const Data& data) -> std::span<const std::string_view> {
+        []<class Data>([[maybe_unused]] const Data& data) -> std::span<const std::string_view> {
             if constexpr (std::is_same_v<Data, TextData>) {
                 return kTextEndings;
             } else if constexpr (std::is_same_v<Data, JsonLinesData>) {
@@ -179,6 +179,9 @@ std::span<const std::string_view> folderEndingsOf(const Source& source)
                 return kTableEndings;
             } else if constexpr (std::is_same_v<Data, PictureData>) {
                 return kAnyPictureEndings;
+            } else if constexpr (std::is_same_v<Data, WorldData>) {
+                return data.kind == WorldKind::Mujoco ? std::span<const std::string_view>(kWorldEndings)
+                                                      : std::span<const std::string_view>();
             } else {
                 static_assert(
                     !requires { data.path; }, "a source of files needs its endings");

@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/model/picture_data.h"
+#include "projects/model/world_data.h"
 
 #include <algorithm>
 #include <array>
@@ -149,8 +150,9 @@ struct BooleanPolynomial {
     bool operator==(const BooleanPolynomial&) const = default;
 };
 
-using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
-                            LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures>;
+using Source =
+    std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
+                 LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures, WorldData>;
 
 /// The shortest sequence of two texts: a token of each, and the marks of BERT's tokeniser.
 inline constexpr std::int64_t kShortestPair = 5;
@@ -357,6 +359,8 @@ inline constexpr std::array<std::string_view, 4> kPictureEndings{".png", ".jpg",
 /// Pictures of formats that are not read.
 inline constexpr std::array<std::string_view, 14> kOtherPictureEndings{
     ".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".ppm", ".pgm", ".ico", ".psd"};
+/// The files of a world: world.json and the model.
+inline constexpr std::array<std::string_view, 2> kWorldEndings{".json", ".xml"};
 /// Files of many pictures: CIFAR, MNIST's IDX, CSV.
 inline constexpr std::array<std::string_view, 3> kPictureRecordEndings{".bin", "-ubyte", ".csv"};
 inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};

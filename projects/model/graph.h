@@ -105,7 +105,8 @@ inline constexpr const char* kFirstTower = "network";
 struct Network {
     std::string name = kFirstTower; ///< unique in the document
     std::string input;              ///< what the stem reads: a value of another tower; empty: the examples' input
-    bool frozen = false;            ///< if true, no loss trains its parameters
+    std::string weights; ///< the tower whose weights it uses by their names, instead of its own; empty: its own
+    bool frozen = false; ///< if true, no loss trains its parameters
     OwnLoss ownLoss = OwnLoss::Trained;
     double lossWeight = 1; ///< factor of its trained objective
     Graph stem;

@@ -20,7 +20,8 @@ enum class Objective {
     Classification,   ///< mean cross-entropy of one label per example, nats
     MaskedToken,      ///< mean cross-entropy of the hidden tokens, nats (BERT)
     Denoising,        ///< mean cross-entropy of the tokens of hidden spans, nats (UL2)
-    Count,            ///< the number of objectives, not an objective
+    TimeAtGoal, ///< of worlds: the steps of an episode at the goal; on examples, mean squared error of their actions
+    Count,      ///< the number of objectives, not an objective
 };
 
 /// The quantity that a loss is the mean of. It is used to compare the loss with figures from elsewhere.
@@ -70,6 +71,8 @@ struct ObjectiveTraits {
     std::string_view pyTorch;
     /// True if an example is a text with hidden spans, which all tokens see, and then the spans.
     bool denoises = false;
+    /// True if it is judged by acting in a world.
+    bool acts = false;
     bool smooths = false; ///< true if it has label smoothing, which `pyTorch` then ends with
     Judge judge = {};
 };
@@ -130,6 +133,16 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .words = "The mean cross-entropy of each token of hidden spans, in nats; other targets are -100",
      .pyTorch = "F.cross_entropy(output.flatten(0, -2), targets.flatten())",
      .denoises = true},
+    {.objective = Objective::TimeAtGoal,
+     .key = "time_at_goal",
+     .title = "time at goal",
+     .predicts = "action",
+     .target = Element::Real,
+     .meanOf = MeanOf::Squares,
+     .words = "(output - target)² as a mean over batch and actions; acting is judged by the steps at the goal",
+     .pyTorch = "(output - target).square().mean()",
+     .acts = true,
+     .judge = {.quantity = "time_at_goal", .better = Judge::Better::Greater}},
 };
 
 /// True if a table such as kObjectives has an entry for each objective in the order of the enumerators.

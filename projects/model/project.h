@@ -36,11 +36,17 @@ enum class LossKind {
     /// exp f_ij over the examples j of the batch: InfoNCE in one direction, as contrastive reinforcement learning has
     /// it. Output and target are [batch, n].
     Contrastive,
+    Mean, ///< mean of the output's numbers, without a target
 };
 /// True if a loss of the kind trains the towers of its target too.
 [[nodiscard]] constexpr bool trainsTarget(LossKind kind)
 {
     return kind == LossKind::Contrastive;
+}
+/// True if a loss of the kind compares its output with a target.
+[[nodiscard]] constexpr bool hasTarget(LossKind kind)
+{
+    return kind != LossKind::Mean;
 }
 
 /// A further loss of the training: it compares a tower's value with another one, or with a field of the examples. The

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <variant>
 
 namespace residua::projects {
@@ -63,6 +64,12 @@ ExampleSchema schemaOf(const PictureData& source, DocumentRows)
 ExampleSchema schemaOf(const DrawnPictures& source, DocumentRows)
 {
     return ExampleSchema::pictures(3, source.size, source.size, kDrawnClasses);
+}
+
+ExampleSchema schemaOf(const WorldData& source, DocumentRows)
+{
+    const WorldSizes sizes = sizesOf(source);
+    return ExampleSchema::world(sizes.states, sizes.actions, sizes.goals);
 }
 
 /// Returns the number of training samples, to which held-out samples are added. Returns nullopt if the document does
@@ -123,6 +130,19 @@ ExampleSchema ExampleSchema::pictures(std::int64_t channels, std::int64_t height
 ExampleSchema ExampleSchema::vectors(std::int64_t inputs, std::int64_t outputs)
 {
     return {{{"inputs", FieldRole::Input, {{kBatch, inputs}}}, {"outputs", FieldRole::Target, {{kBatch, outputs}}}}};
+}
+
+ExampleSchema ExampleSchema::world(std::int64_t states, std::int64_t actions, std::int64_t goals)
+{
+    return {{{"state", FieldRole::Input, {{kBatch, states}}},
+             {kActionField, FieldRole::Condition, {{kBatch, actions}}},
+             {kGoalField, FieldRole::Condition, {{kBatch, goals}}},
+             {"taken", FieldRole::Target, {{kBatch, actions}}}}};
+}
+
+bool ExampleSchema::isOfWorld() const
+{
+    return std::ranges::find(fields, std::string_view(kActionField), &ExampleField::name) != fields.end();
 }
 
 bool ExampleSchema::hasLayout() const

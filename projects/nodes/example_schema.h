@@ -46,6 +46,11 @@ inline constexpr const char* kPositions = "positions";
 /// targets of the objective, or from a prompt.
 inline constexpr const char* kPrefix = "prefix";
 
+/// The conditions of steps in a world: the action that was taken [batch, actions], and a place that was reached later
+/// [batch, goals].
+inline constexpr const char* kActionField = "action";
+inline constexpr const char* kGoalField = "goal";
+
 /// An array that every example contains.
 struct ExampleField {
     std::string name;
@@ -74,12 +79,18 @@ struct ExampleSchema {
     /// Returns the schema of vectors, each with a target.
     [[nodiscard]] static ExampleSchema vectors(std::int64_t inputs, std::int64_t outputs);
 
+    /// Returns the schema of steps in a world: the state, the conditions kActionField and kGoalField, and the action
+    /// again as the target.
+    [[nodiscard]] static ExampleSchema world(std::int64_t states, std::int64_t actions, std::int64_t goals);
+
     [[nodiscard]] const ExampleField& input() const { return first(FieldRole::Input); }
     [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
     /// Returns the shapes of the conditions and masks by name. A graph has an input port for each one that it reads.
     [[nodiscard]] std::map<std::string, Shape> conditions() const;
     /// True if the examples are rows of documents, some of whose tokens may be padding without a target.
     [[nodiscard]] bool hasLayout() const;
+    /// True if the examples are steps in a world.
+    [[nodiscard]] bool isOfWorld() const;
     /// True if the input is a sequence of the training plan's length.
     [[nodiscard]] bool hasTime() const;
     /// Returns the unit of counting: tokens for sequences, else samples.
@@ -115,7 +126,8 @@ private:
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {
     const bool perToken = examples.target().isTokens() && examples.target().shape == examples.input().shape;
-    return objective.target == examples.target().shape.element && perToken == (objective.targetOf != TargetOf::Example);
+    return objective.acts == examples.isOfWorld() && objective.target == examples.target().shape.element &&
+           perToken == (objective.targetOf != TargetOf::Example);
 }
 /// True if the network continues a text: it predicts the token after each.
 [[nodiscard]] inline bool continuesText(const ObjectiveTraits& objective, const ExampleSchema& examples)

@@ -58,13 +58,16 @@ const Shape* enteringOf(const Network& network, const Shape& data, const std::ma
     return network.input.empty() ? &data : input == known.end() ? nullptr : &input->second;
 }
 
-/// Returns the towers that each tower reads directly.
+/// Returns the towers whose values or weights each tower uses directly.
 std::vector<std::set<std::size_t>> readsOf(const Project& project)
 {
     std::vector<std::set<std::size_t>> reads(towerCount(project));
     for (std::size_t index = 0; index < reads.size(); ++index) {
         for (const std::string& value : readValues(project, index)) {
             reads[index].insert(towerOfValue(project, value));
+        }
+        if (const std::size_t owner = weightsOwner(project, index); owner != index && owner < reads.size()) {
+            reads[index].insert(owner);
         }
     }
     return reads;
@@ -263,6 +266,12 @@ std::size_t towerNamed(const Project& project, std::string_view name)
     return index;
 }
 
+std::size_t weightsOwner(const Project& project, std::size_t index)
+{
+    const std::string& weights = towerAt(project, index).weights;
+    return weights.empty() ? index : towerNamed(project, weights);
+}
+
 std::size_t towerOfValue(const Project& project, std::string_view value)
 {
     const std::optional<ValueName> name = valueNameFrom(value);
@@ -373,6 +382,9 @@ Result<Project> aloneOf(Project project, std::size_t index)
     const std::string place = "tower " + network.name;
     if (const std::vector<std::string> read = readValues(project, 0); !read.empty()) {
         return Error{place, "reads " + joinedText(read) + "; expected a tower that reads no other"};
+    }
+    if (!network.weights.empty()) {
+        return Error{place, "uses the weights of " + network.weights + "; expected a tower with weights of its own"};
     }
     if (network.ownLoss == OwnLoss::None) {
         return Error{place, "has no objective; expected a tower with own_loss measured or trained"};

@@ -64,6 +64,9 @@ renumberedLosses(const Project& project, const Stack& after,
 [[nodiscard]] const Network& towerAt(const Project& project, std::size_t index);
 /// Returns the index of the tower with this name; towerCount() if there is none.
 [[nodiscard]] std::size_t towerNamed(const Project& project, std::string_view name);
+/// Returns the index of the tower whose weights tower `index` uses, the tower itself unless Network::weights names
+/// another; towerCount() if there is no such tower.
+[[nodiscard]] std::size_t weightsOwner(const Project& project, std::size_t index);
 /// Returns the index of the tower that has the value; towerCount() if there is none.
 [[nodiscard]] std::size_t towerOfValue(const Project& project, std::string_view value);
 
@@ -103,10 +106,10 @@ struct ViewedField {
 [[nodiscard]] std::vector<std::string> readValues(const Project& project, std::size_t index);
 /// True if a graph, a tower's input or a loss reads the value.
 [[nodiscard]] bool isRead(const Project& project, const std::string& value);
-/// Returns the towers in an order in which each comes after those that it reads, the first one as late as possible. The
-/// error names those that read each other.
+/// Returns the towers in an order in which each comes after those whose values or weights it uses, the first one as
+/// late as possible. The error names those that read each other.
 [[nodiscard]] Result<std::vector<std::size_t>> runOrder(const Project& project);
-/// Returns these towers and all that they read, also through others.
+/// Returns these towers and all whose values or weights they use, also through others.
 [[nodiscard]] std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers);
 /// Returns the towers whose values the losses and objectives need.
 [[nodiscard]] std::set<std::size_t> usedTowers(const Project& project);

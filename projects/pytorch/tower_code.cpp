@@ -296,6 +296,8 @@ private:
             return "(" + output + " - " + wanted + ").square().mean()";
         case LossKind::Contrastive:
             return "contrastive(" + output + ", " + wanted + ", " + pythonReal(loss.penalty) + ")";
+        case LossKind::Mean:
+            return output + ".mean()";
         case LossKind::CrossEntropy:
         case LossKind::ExpectedExit: // isExported()
             break;

@@ -326,6 +326,101 @@ struct Fields<DrawnPictures> {
     }
 };
 template <>
+struct Choices<WorldKind> {
+    static constexpr Choice all[] = {{"point_maze", "point mass in a maze", "built in"},
+                                     {"arm", "arm of two links", "built in"},
+                                     {"mujoco", "model of MuJoCo", "a folder with world.json and the model"}};
+};
+template <>
+struct Choices<ReplayOnResume> {
+    static constexpr Choice all[] = {{"kept", "kept", "in the newest checkpoint"},
+                                     {"collected", "collected anew", "the resumed run is another one"}};
+};
+template <>
+struct Fields<WorldData> {
+    static bool isModel(const WorldData& world) { return world.kind == WorldKind::Mujoco; }
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"kind", "world", "What the first tower acts in."}, &WorldData::kind);
+        v({"path",
+           "files",
+           "A folder with world.json and a model of MuJoCo; a relative path starts at the project.",
+           {.form = TextForm::Path, .where = when<isModel>}},
+          &WorldData::path);
+        v({"states",
+           "features of a state",
+           "Numbers that a step observes, beginning with the place that goals are about.",
+           {.unit = "features",
+            .range = Range::within(1, 100'000),
+            .paper = "268 (humanoid), 29 (ant)",
+            .where = when<isModel>}},
+          &WorldData::states);
+        v({"actions",
+           "features of an action",
+           "Numbers that a step sets, each from -1 to 1.",
+           {.unit = "features",
+            .range = Range::within(1, 10'000),
+            .paper = "17 (humanoid), 8 (ant)",
+            .where = when<isModel>}},
+          &WorldData::actions);
+        v({"goals",
+           "features of a goal",
+           "The first so many features of a state are the place that goals are about.",
+           {.unit = "features",
+            .range = Range::within(1, 10'000),
+            .paper = "3 (humanoid), 2 (ant)",
+            .where = when<isModel>}},
+          &WorldData::goals);
+        v({"environments",
+           "environments",
+           "Worlds that act at the same time, in parallel threads.",
+           {.range = Range::within(1, 65'536), .paper = "512 (ANCRe)", .group = "collection"}},
+          &WorldData::environments);
+        v({"episode",
+           "episode",
+           "Steps until a world begins again.",
+           {.unit = "steps", .range = Range::within(2, 1'000'000), .paper = "1000 (ANCRe)"}},
+          &WorldData::episode);
+        v({"unroll",
+           "unroll",
+           "Steps that each environment acts at a time.",
+           {.unit = "steps", .range = Range::within(1, 1'000'000), .paper = "62"}},
+          &WorldData::unroll);
+        v({"updates",
+           "updates",
+           "Steps of training after each unroll.",
+           {.unit = "steps", .range = Range::within(1, 1'000'000), .paper = "800"}},
+          &WorldData::updates);
+        v({"prefill",
+           "prefill",
+           "Steps that each environment acts before the first step of training.",
+           {.unit = "steps", .range = Range::within(2, 1'000'000'000), .paper = "1000"}},
+          &WorldData::prefill);
+        v({"replay",
+           "replay buffer",
+           "Newest steps of each environment that examples are drawn from.",
+           {.unit = "steps", .range = Range::within(2, 1'000'000'000), .paper = "10,000", .group = "replay"}},
+          &WorldData::replay);
+        v({"memory",
+           "most memory",
+           "The replay buffer may use at most so much memory.",
+           {.unit = "MiB", .range = Range::within(1, 1'000'000), .paper = "about 6,000"}},
+          &WorldData::memory);
+        v({"discount",
+           "discount",
+           "A goal is the state that many steps later in the episode with a probability of its power.",
+           {.range = Range::halfOpen(0, 1), .paper = "0.99"}},
+          &WorldData::discount);
+        v({"on_resume", "on resume", "Where the replay buffer of a resumed run comes from."}, &WorldData::onResume);
+        v({"judged",
+           "judged episodes",
+           "Episodes that a validation acts without noise; their mean time at the goal judges the run.",
+           {.unit = "episodes", .range = Range::within(1, 65'536), .paper = "128", .group = "validation"}},
+          &WorldData::judged);
+    }
+};
+template <>
 struct Fields<Augmentation> {
     static bool isUsed(const Project& project);
     static bool isAltered(const Project& project);  ///< by RandAugment
@@ -409,7 +504,8 @@ struct Choices<Source> {
                                      {"boolean_polynomial", "Boolean polynomial", "of vectors"},
                                      {"labelled_text", "labelled text", "a table of texts and labels"},
                                      {"pictures", "pictures", "files with a class each"},
-                                     {"drawn_pictures", "drawn pictures", "of two parts, built in"}};
+                                     {"drawn_pictures", "drawn pictures", "of two parts, built in"},
+                                     {"world", "world", "environments to act in"}};
 };
 template <>
 struct Fields<Masking> {

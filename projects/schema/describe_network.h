@@ -309,6 +309,12 @@ struct NetworkLines {
              {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).input; });
         v(
+            {"weights",
+             "weights of",
+             "The tower whose weights it uses by their names, on other values; empty: it has weights of its own.",
+             {.inFiles = InFiles::IfSet}},
+            [](auto&& owner) -> auto& { return of(owner).weights; });
+        v(
             {"frozen", "frozen", "No loss trains its weights.", {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).frozen; });
         v(
@@ -326,7 +332,7 @@ struct NetworkLines {
     }
 };
 template <>
-inline constexpr std::size_t kDescribedElsewhere<Network> = 13;
+inline constexpr std::size_t kDescribedElsewhere<Network> = 14;
 static_assert(memberCount<Stack>() == 5, "each field of a stack has a line above or in describe_project.h");
 template <>
 struct Fields<Network> : NetworkLines<Network> {

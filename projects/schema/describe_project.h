@@ -33,16 +33,16 @@ template <>
 inline constexpr std::size_t kMostOf<Loss> = 64;
 template <>
 struct Choices<LossKind> {
-    static constexpr Choice all[] = {{"soft_targets", "soft targets"},
-                                     {"squared_error", "squared error"},
-                                     {"cross_entropy", "cross-entropy"},
-                                     {"expected_exit", "expected cross-entropy over exits"},
-                                     {"contrastive", "contrastive"}};
+    static constexpr Choice all[] = {
+        {"soft_targets", "soft targets"},   {"squared_error", "squared error"},
+        {"cross_entropy", "cross-entropy"}, {"expected_exit", "expected cross-entropy over exits"},
+        {"contrastive", "contrastive"},     {"mean", "mean of the output"}};
 };
 template <>
 struct Fields<Loss> {
     static bool hasTemperature(const Loss& loss) { return loss.kind == LossKind::SoftTargets; }
     static bool hasEntropy(const Loss& loss) { return loss.kind == LossKind::ExpectedExit; }
+    static bool comparesTarget(const Loss& loss) { return hasTarget(loss.kind); }
     static bool hasPenalty(const Loss& loss) { return loss.kind == LossKind::Contrastive; }
 
     static constexpr void visit(auto&& v)
@@ -51,8 +51,10 @@ struct Fields<Loss> {
         v({"kind", "kind", "How output and target are compared."}, &Loss::kind);
         v({"output", "output", "A value of a tower: its states or its output, also after a layer (network.output@3)."},
           &Loss::output);
-        v({"target", "target",
-           "A value of a tower, which only a contrastive loss trains; empty: the examples' target."},
+        v({"target",
+           "target",
+           "A value of a tower, which only a contrastive loss trains; empty: the examples' target.",
+           {.where = when<comparesTarget>}},
           &Loss::target);
         v({"weight", "weight", "Factor of the loss.", {.range = Range::atLeast(0)}}, &Loss::weight);
         v({"temperature",

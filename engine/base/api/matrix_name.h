@@ -52,6 +52,11 @@ inline constexpr const char* kDegreeErrors = "degree errors";
 /// of a row is the number of examples of its class. Recorded up to kMostConfusedClasses.
 inline constexpr const char* kConfusion = "confusion";
 inline constexpr std::int64_t kMostConfusedClasses = 100;
+/// Episodes of a validation in a world: one row per shown step, and for each of up to kMostShownEpisodes episodes the
+/// columns x, y, goal's x and goal's y.
+inline constexpr const char* kRollout = "rollout";
+inline constexpr std::int64_t kMostShownEpisodes = 4;
+inline constexpr std::int64_t kRolloutColumns = 4;
 } // namespace matrix
 
 /// The name of a recorded matrix: its kind, and the port that the mix feeds. As text, in stores, tables and pages:
@@ -73,7 +78,7 @@ struct MatrixName {
     /// True if the matrix describes shortcuts: their weights (of all features or of one), coefficients or spreads.
     [[nodiscard]] bool isOfShortcuts() const;
     /// True if the matrix describes neither shortcuts nor layers, but the outputs: it remains valid for another wiring.
-    [[nodiscard]] bool isOfOutputs() const { return kind == matrix::kConfusion; }
+    [[nodiscard]] bool isOfOutputs() const { return kind == matrix::kConfusion || kind == matrix::kRollout; }
     /// Returns the quantity in the matrix, which decides its colours.
     [[nodiscard]] projects::WeightQuantity quantity() const;
     /// Orders names for lists: applied weights first, then by port.

@@ -146,6 +146,7 @@ constexpr ObjectiveEntry kTable[] = {
     {Objective::Classification, classification, kOfLabels, nullptr, confusion},
     {Objective::MaskedToken, maskedToken, kOfTokens, targetCount},
     {Objective::Denoising, maskedToken, kOfTokens, targetCount},
+    {Objective::TimeAtGoal, meanSquaredError},
 };
 static_assert(projects::hasEachObjective(kTable));
 

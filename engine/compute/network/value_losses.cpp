@@ -59,6 +59,8 @@ at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const
     }
     case projects::LossKind::Contrastive:
         return contrastive(output.to(type), target.to(type), loss.penalty);
+    case projects::LossKind::Mean:
+        return at::mean(output.to(type));
     case projects::LossKind::CrossEntropy:
     case projects::LossKind::ExpectedExit: // its visits are those of ExitLosses
         break;

@@ -11,6 +11,7 @@
 #include "engine/data/sets/picture_dataset.h"
 #include "engine/data/sets/regression.h"
 #include "engine/data/sets/token_dataset.h"
+#include "engine/data/sets/world_dataset.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/folder_files.h"
 #include "engine/data/text/text_files.h"
@@ -247,6 +248,8 @@ struct Opener {
     {
         return BooleanPolynomialDataset::create(source, project.data, project.seeds.data);
     }
+
+    Opened operator()(const projects::WorldData& source) const { return WorldDataset::open(source, directory); }
 };
 
 Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const projects::Project& project)

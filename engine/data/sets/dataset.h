@@ -109,6 +109,9 @@ public:
     /// Returns the number of tokens, with those of padding, or samples in a split, over all texts; kEndless if training
     /// samples are unlimited.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
+    /// True if equal numbers give equal batches. False for worlds, whose examples depend on what was learned before:
+    /// a trainer draws them from a replay buffer, and fill() shows examples of random actions.
+    [[nodiscard]] virtual bool repeats() const { return true; }
     /// Fills `batch` with `count` examples, from draw `index` · count of the seeded order. Equal (split, seed,
     /// index, count) always give the same batch, so a run's cursor is `index` alone. Windows of text start anywhere;
     /// in a mixture, each example draws its text by its share. Vectors come in a new order each epoch, each once. The

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/worlds/world.h"
+
+namespace residua::engine {
+
+/// A point of mass 1 in projects::kLargeMaze. An action is a force in two directions. Walls stop it. It starts near the
+/// cell 'r', and goals are the centres of cells 'g'. It is at its goal within kMazeRadius.
+[[nodiscard]] std::unique_ptr<World> makePointMaze();
+inline constexpr double kMazeRadius = 0.5;
+
+/// Two links in a plane without gravity, with a mass of 1 at the end of each (projects::kArmLinks). An action is the
+/// torque at both joints. Start and goal are drawn over all angles. It is at its goal if its tip is within kArmRadius.
+[[nodiscard]] std::unique_ptr<World> makeArm();
+inline constexpr double kArmRadius = 0.1;
+
+} // namespace residua::engine
