@@ -334,6 +334,7 @@ struct GapRequest {
     /// At least one, without repetition.
     std::vector<projects::LowRankMethod> methods = {projects::LowRankMethod::Spectral, projects::LowRankMethod::LfaiWs,
                                                     projects::LowRankMethod::Exact};
+    std::string tower = {}; ///< the name of the tower that has the weights; empty: the first
 };
 
 constexpr void describe(const GapRequest*, auto&& v)
@@ -344,6 +345,7 @@ constexpr void describe(const GapRequest*, auto&& v)
     v({"methods", {}, "separated by commas", {.value = "LIST"}}, &GapRequest::methods);
     v({"inputs", {}, "gaussian, or data: those of each layer", {.value = "NAME", .otherwise = "the project's"}},
       &GapRequest::inputs);
+    v(kTower, &GapRequest::tower);
 }
 
 } // namespace residua::engine
