@@ -94,14 +94,21 @@ SpanSizes spansOf(const Denoiser& denoiser, std::int64_t raw)
 SpanSizes longestSpans(const Denoiser& denoiser, std::int64_t time, std::int64_t most)
 {
     constexpr std::int64_t kModeAndEnd = 2;
-    for (std::int64_t raw = std::min(most, time - kModeAndEnd); raw > 2; --raw) {
-        const SpanSizes sizes = spansOf(denoiser, raw);
-        const std::int64_t marks = denoiser.mode == DenoiserMode::Sequential ? 0 : 2 * sizes.spans;
-        if (raw + marks + kModeAndEnd <= time) {
-            return sizes;
+    const auto fits = [&](std::int64_t raw) {
+        const std::int64_t marks = denoiser.mode == DenoiserMode::Sequential ? 0 : 2 * spansOf(denoiser, raw).spans;
+        return marks <= time - kModeAndEnd - raw;
+    };
+    // Tokens and marks together grow with the tokens, so bisection finds the longest text, however large `time` is.
+    std::int64_t longest = 2;
+    for (std::int64_t bound = std::min(most, time - kModeAndEnd); longest < bound;) {
+        const std::int64_t middle = bound - (bound - longest) / 2;
+        if (fits(middle)) {
+            longest = middle;
+        } else {
+            bound = middle - 1;
         }
     }
-    return spansOf(denoiser, 2);
+    return spansOf(denoiser, longest);
 }
 
 bool hasDocuments(const Source& source)

@@ -238,6 +238,23 @@ private Q_SLOTS:
         }
     }
 
+    /// No longer text fits, and the sizes of a row of any length are found at once.
+    void longestTextsAreFoundInRowsOfAnyLength()
+    {
+        const auto rowLength = [](const projects::Denoiser& denoiser, std::int64_t raw) {
+            const bool sequential = denoiser.mode == projects::DenoiserMode::Sequential;
+            return raw + (sequential ? 0 : 2 * projects::spansOf(denoiser, raw).spans) + 2;
+        };
+        for (const projects::Denoiser& denoiser : projects::kDenoisers) {
+            for (const std::int64_t time : {6L, 7L, 100L, 511L, 4'096L, 450'358'721'706'494L}) {
+                const std::int64_t longest = projects::longestSpans(denoiser, time, time).raw;
+                QVERIFY(longest == 2 || rowLength(denoiser, longest) <= time);
+                QVERIFY(rowLength(denoiser, longest + 1) > time);
+                QCOMPARE(projects::longestSpans(denoiser, time, 5).raw, std::min<std::int64_t>(longest, 5));
+            }
+        }
+    }
+
     /// The text follows from a row: kept tokens and spans in turn. Modes come by their weights.
     void spansGiveTheTextBack()
     {
