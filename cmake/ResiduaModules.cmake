@@ -51,7 +51,7 @@ set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine_wire    projects engine_api engine_files nlohmann)
 set(RESIDUA_MAY_USE_engine_remote   projects engine_api engine_files engine_store engine_results engine_text engine_bundle engine_wire)
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_remote engine_wire)
-set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_store engine_results engine_codec engine_sets
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_theory engine_files engine_store engine_results engine_codec engine_sets
                                    engine_worlds engine_lowrank engine_remote engine_wire torch gloo cuda)
 set(RESIDUA_MAY_USE_editor_scenes  projects resources cairo)
 set(RESIDUA_MAY_USE_editor         projects resources editor_scenes imgui)

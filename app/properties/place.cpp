@@ -117,8 +117,8 @@ QString subtitleOfSection(const Project& project, Section section)
 {
     switch (section) {
     case Section::Data:
-        return projects::examplesOf(project.data).input().isTokens() ? Text::tr("Token sequences")
-                                                                     : Text::tr("Vectors with targets");
+        return projects::examplesOf(project).input().isTokens() ? Text::tr("Token sequences")
+                                                                : Text::tr("Vectors with targets");
     case Section::Network:
         return project.stack().loops.empty()
                    ? Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.stack().width)

@@ -190,9 +190,9 @@ void SamplesPanel::tell(const QString& text)
 void SamplesPanel::setModel(const projects::Project& project)
 {
     askFor(projects::sampleUseOf(project.network.objective),
-           projects::examplesOf(project.data).input().isTokens() ? Given::Text
-           : projects::promptsArePictures(project.data)          ? Given::Picture
-                                                                 : Given::Nothing);
+           projects::examplesOf(project).input().isTokens() ? Given::Text
+           : projects::promptsArePictures(project.data)     ? Given::Picture
+                                                            : Given::Nothing);
     m_exitAt->setVisible(projects::gatedLoop(project.network.stack()).has_value());
     m_isKnown = true;
     sampleIfDue();

@@ -58,6 +58,8 @@ enum class Stream : std::uint64_t {
     Pairs = 80,     ///< the two texts of an example; one stream per split from here on
     Denoising = 84, ///< hidden spans; one stream per split from here on
     Acting = 88,    ///< steps drawn from a replay buffer, and random actions
+    Diffusion = 92, ///< steps, noise and dropped classes of examples; one stream per split from here on
+    Samples = 96,   ///< noise of images that a model makes
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

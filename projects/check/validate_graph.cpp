@@ -220,9 +220,8 @@ private:
     /// Returns the outputs that the examples want besides the usual one: only a head has any.
     [[nodiscard]] std::map<std::string, Shape> furtherOutputs() const
     {
-        return m_ref.isHead() && m_project.network.ownLoss != OwnLoss::None
-                   ? examplesOf(m_project.data).furtherOutputs()
-                   : std::map<std::string, Shape>();
+        return m_ref.isHead() && m_project.network.ownLoss != OwnLoss::None ? examplesOf(m_project).furtherOutputs()
+                                                                            : std::map<std::string, Shape>();
     }
 
     void checkShapes()
@@ -338,7 +337,7 @@ private:
     /// Reports segment embeddings that do not tell the two texts of the data's pairs apart.
     void checkSegments()
     {
-        if (!examplesOf(m_project.data).conditions().contains(kSegmentsPort)) {
+        if (!examplesOf(m_project).conditions().contains(kSegmentsPort)) {
             return;
         }
         const auto has = [](const Node& node, const char* param, const ParamValue& value) {

@@ -19,9 +19,10 @@ namespace {
 void checkObjective(const Project& project, Problems& problems)
 {
     const ObjectiveTraits& objective = traitsOf(project.network.objective);
-    if (!fits(objective, examplesOf(project.data))) {
-        const ExampleField target = examplesOf(project.data).target();
-        const std::string needs = objective.target == Element::Real         ? "target vectors"
+    if (!fits(objective, examplesOf(project))) {
+        const ExampleField target = examplesOf(project).target();
+        const std::string needs = objective.diffuses                        ? "labelled pictures or latents"
+                                  : objective.target == Element::Real       ? "target vectors"
                                   : objective.targetOf == TargetOf::Example ? "labels"
                                                                             : "token sequences";
         const std::string has = !target.isTokens()              ? "vectors"
@@ -232,7 +233,7 @@ void validateNetwork(const Project& project, Problems& problems)
     problems.checkRanges("/network/label_smoothing");
     problems.checkRanges("/network/loss_weight");
     if (sizesOf(project)) {
-        const ExampleSchema examples = examplesOf(project.data);
+        const ExampleSchema examples = examplesOf(project);
         const Shape entry = stackShapeOf(project);
         validateGraph(project, GraphRef::stem(), entry, problems);
         checkBlocks(project, entry, problems);

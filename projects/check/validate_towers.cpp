@@ -166,7 +166,7 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
 {
     const auto output = values.find(withoutExit(loss.output));
     const auto target = values.find(withoutExit(loss.target));
-    const ExampleField data = examplesOf(project.data).target();
+    const ExampleField data = examplesOf(project).target();
     const auto expected = [&values] { return "is no value; expected one of " + joinedText(std::views::keys(values)); };
     if (output == values.end()) {
         problems.error(path + "/output", "\"" + loss.output + "\" " + expected());
@@ -184,9 +184,7 @@ void checkLoss(const Project& project, const std::map<std::string, Shape>& value
     checkExit(project, loss.output, path + "/output", problems);
     checkExit(project, loss.target, path + "/target", problems);
     const bool ofTokens = loss.kind == LossKind::CrossEntropy || loss.kind == LossKind::ExpectedExit;
-    const Shape wanted = !loss.target.empty() ? target->second
-                         : ofTokens           ? examplesOf(project.data).output()
-                                              : data.shape;
+    const Shape wanted = !loss.target.empty() ? target->second : ofTokens ? examplesOf(project).output() : data.shape;
     if (ofTokens != (loss.target.empty() && data.isTokens())) {
         problems.error(path + "/target",
                        ofTokens ? "cross-entropy needs the tokens or labels of the examples; expected nothing, and "

@@ -124,6 +124,11 @@ void checkSource(const WorldData& source, Problems& problems)
     }
 }
 
+void checkSource(const LatentData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+}
+
 void checkSource(const DrawnPictures&, Problems&) {}
 void checkSource(const SyntheticLanguage&, Problems&) {}
 void checkSource(const LinearRegression&, Problems&) {}
@@ -178,7 +183,7 @@ void checkMasking(const Project& project, Problems& problems)
 {
     const Masking& masking = project.data.masking;
     if (traitsOf(project.network.objective).targetOf != TargetOf::Hidden) {
-        if (!examplesOf(project.data).furtherOutputs().empty()) {
+        if (!examplesOf(project).furtherOutputs().empty()) {
             problems.error(kData + "/masking/next_sentence",
                            "is of hidden tokens, got the objective " +
                                std::string(traitsOf(project.network.objective).title));
@@ -206,7 +211,7 @@ void checkMasking(const Project& project, Problems& problems)
 void checkDenoising(const Project& project, Problems& problems)
 {
     const ObjectiveTraits& objective = traitsOf(project.network.objective);
-    if (!objective.denoises || !fits(objective, examplesOf(project.data))) {
+    if (!objective.denoises || !fits(objective, examplesOf(project))) {
         return;
     }
     const Denoising& denoising = project.data.denoising;
@@ -242,6 +247,23 @@ void checkDenoising(const Project& project, Problems& problems)
     if (rowsOf(project.data) == DocumentRows::Packed) {
         problems.error(kData + "/documents/rows", "a row with hidden spans has one text: expected a stream, or one "
                                                   "document");
+    }
+}
+
+void checkDiffusion(const Project& project, Problems& problems)
+{
+    if (!examplesOf(project).isNoised()) {
+        return;
+    }
+    const Diffusion& diffusion = project.data.diffusion;
+    if (diffusion.last < diffusion.first) {
+        problems.error(kData + "/diffusion/last", "got " + numberText(diffusion.last) +
+                                                      ", expected at least the first variance, " +
+                                                      numberText(diffusion.first));
+    }
+    if (project.data.augmentation.mixup > 0) {
+        problems.error(kData + "/augmentation/mixup", "mixes the classes of two pictures, but the objective denoising "
+                                                      "diffusion reads one: expected 0");
     }
 }
 
@@ -303,7 +325,7 @@ void checkAmounts(const Project& project, Problems& problems)
     constexpr double kMostBatchBytes = 4.0 * 1024 * 1024 * 1024;
     constexpr double kMostUnits = real(kMostExactWhole); // counts are also stored in doubles
     const TrainingPlan& plan = project.training;
-    const ExampleSchema examples = examplesOf(project.data);
+    const ExampleSchema examples = examplesOf(project);
     const double units = unitsPerBatch(project.data, plan);
     const double unitBytes = 8 * static_cast<double>(examples.numbersPerUnit());
     // A full batch is never larger than the data set, whose size is checked with the data.
@@ -325,7 +347,7 @@ void checkBatching(const Project& project, Problems& problems)
     if (plan.batching != BatchKind::Full) {
         return;
     }
-    const ExampleSchema examples = examplesOf(project.data);
+    const ExampleSchema examples = examplesOf(project);
     if (examples.hasTime() || examples.target().isTokens() || isEndless(project.data)) {
         problems.error(kTraining + "/batching",
                        std::string("the full set as one batch is for regression on a fixed set, the data is ") +
@@ -371,6 +393,7 @@ void validateData(const Project& project, Problems& problems)
     checkMasking(project, problems);
     checkDocuments(project, problems);
     checkDenoising(project, problems);
+    checkDiffusion(project, problems);
     if (data.validationFraction + data.testFraction >= 1 && data.validationFraction < 1 && data.testFraction < 1) {
         problems.error(kData, "validation and test take " + numberText(data.validationFraction + data.testFraction) +
                                   " of the data, expected less than 1");
@@ -381,7 +404,7 @@ Status checkData(const Project& project)
 {
     Problems problems(project);
     validateData(project, problems);
-    if (examplesOf(project.data).hasTime()) {
+    if (examplesOf(project).hasTime()) {
         problems.checkRanges(kTraining + "/sequence_length");
     }
     checkBatching(project, problems);

@@ -189,7 +189,7 @@ void addPrunedCure(const Project& project, Cures& cures)
 /// Adds a cure that sets the first objective that fits the data.
 void addObjectiveCure(const Project& project, const std::string& path, Cures& cures)
 {
-    const ExampleSchema examples = examplesOf(project.data);
+    const ExampleSchema examples = examplesOf(project);
     const auto fitting =
         std::ranges::find_if(kObjectives, [&](const ObjectiveTraits& objective) { return fits(objective, examples); });
     if (fitting != std::end(kObjectives)) {

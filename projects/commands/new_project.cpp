@@ -34,13 +34,11 @@ constexpr int kMostCures = 4; ///< a cure may reveal another problem
 /// Returns the example that trains on the same kind of data.
 const Example& exampleFor(const Source& source)
 {
-    const char* const name =
-        std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
-        : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
-        : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
-        : std::holds_alternative<PictureData>(source) || std::holds_alternative<DrawnPictures>(source)
-            ? "small-vit"
-            : "plain-language";
+    const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
+                             : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
+                             : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
+                             : imageSizeOf(source)                               ? "small-vit"
+                                                                                 : "plain-language";
     return *findExample(name);
 }
 
@@ -119,10 +117,8 @@ void makeFineTuning(Project& project, const LabelledTextData& source)
 /// Fits the stem to the form of the pictures.
 void makeStem(Project& project, const Source& source)
 {
-    if (const auto* const files = std::get_if<PictureData>(&source)) {
-        project.network.stem = patchStem(files->channels, files->height, files->width);
-    } else if (const auto* const drawn = std::get_if<DrawnPictures>(&source)) {
-        project.network.stem = patchStem(3, drawn->size, drawn->size);
+    if (const std::optional<ImageSize> image = imageSizeOf(source)) {
+        project.network.stem = patchStem(image->channels, image->height, image->width);
     }
 }
 
@@ -293,7 +289,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     project.training.learningRate.warmupSteps =
         std::min(project.training.learningRate.warmupSteps, std::max<std::int64_t>(wanted.steps / 10, 0));
     project.training.batch = wanted.batch;
-    if (examplesOf(project.data).hasTime()) {
+    if (examplesOf(project).hasTime()) {
         project.training.sequenceLength = wanted.sequenceLength;
     }
     const auto presets = topologyPresets(project.network);

@@ -193,7 +193,7 @@ Edit addLoss(const Project& project, std::size_t shown)
     const std::map<std::string, Shape> values = valuesOf(project);
     Loss loss;
     loss.output = outputOf(towerAt(project, shown));
-    const bool ofTokens = examplesOf(project.data).target().isTokens();
+    const bool ofTokens = examplesOf(project).target().isTokens();
     loss.kind = ofTokens ? LossKind::SoftTargets : LossKind::SquaredError;
     loss.name = freeName(ofTokens ? "soft" : "squared", [&](const std::string& name) {
         return std::ranges::find(project.losses, name, &Loss::name) != project.losses.end();

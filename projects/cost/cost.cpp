@@ -41,7 +41,7 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     // The data of a sound network may still have invalid numbers.
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0) / real(ranks);
     scale.stateShare = plan.rankStates == RankStates::Divided ? 1 / real(ranks) : 1;
-    const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
+    const std::int64_t context = examplesOf(project).units(1, plan.sequenceLength);
     scale.positions = elementsOf(stackShapeOf(project), context) / real(project.stack().width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = roundsToBf16(plan.precision) ? 2 : scale.weightBytes;
@@ -104,7 +104,7 @@ public:
           m_device(device),
           m_scale(scaleOf(m_project, ranks)),
           m_tied(tiedNodes(m_project.network)),
-          m_context(examplesOf(m_project.data).units(1, m_project.training.sequenceLength))
+          m_context(examplesOf(m_project).units(1, m_project.training.sequenceLength))
     {
     }
 

@@ -127,7 +127,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     members.push_back({"model_type", jsonText(kOwnArchitecture)});
     members.push_back({"architectures", {JsonArray{jsonText("ResiduaForCausalLM")}, JsonLayout::Inline}});
     members.push_back({"auto_map", modules});
-    members.push_back({"vocab_size", {examplesOf(project->data).input().vocabulary, JsonLayout::Lines}});
+    members.push_back({"vocab_size", {examplesOf(*project).input().vocabulary, JsonLayout::Lines}});
     members.push_back({"hidden_size", {project->stack().width, JsonLayout::Lines}});
     members.push_back({"num_hidden_layers", {code.layers, JsonLayout::Lines}});
     members.push_back({"max_position_embeddings", {project->training.sequenceLength, JsonLayout::Lines}});

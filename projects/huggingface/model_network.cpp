@@ -282,7 +282,7 @@ Project projectOf(const KnownModel& model, const std::string& name, const Source
     Project project;
     project.name = name;
     project.data.source = source;
-    project.network = networkOf(model, kind, examplesOf(project.data).conditions());
+    project.network = networkOf(model, kind, examplesOf(project).conditions());
     if (kind.norms == NormPlace::Sums) {
         project.stack().topology = {"post-norm",
                                     BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = model.epsilon}};

@@ -233,7 +233,7 @@ private:
     /// Reads the sizes that stem and head take from the examples. Returns false if the stem is of another kind.
     bool readExamples(KnownModel& model, const ModelKind& kind) const
     {
-        const ExampleSchema examples = examplesOf(m_project.data);
+        const ExampleSchema examples = examplesOf(m_project);
         model.vocabulary = examples.input().vocabulary;
         model.classes = kind.classifies() ? examples.target().vocabulary : 0;
         const ParamMap* const segments = paramsOf(m_stem, "segment_embedding");

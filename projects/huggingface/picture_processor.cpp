@@ -165,10 +165,8 @@ Result<std::vector<std::string>> readPictureProcessor(std::string_view text, con
 WrittenProcessor pictureProcessorOf(const Project& project)
 {
     const auto* const files = std::get_if<PictureData>(&project.data.source);
-    const auto* const drawn = std::get_if<DrawnPictures>(&project.data.source);
-    const std::int64_t height = files != nullptr ? files->height : drawn != nullptr ? drawn->size : 0;
-    const std::int64_t width = files != nullptr ? files->width : height;
-    const bool grey = files != nullptr && files->channels == 1;
+    const auto [channels, height, width] = imageSizeOf(project.data.source).value_or(ImageSize{});
+    const bool grey = files != nullptr && channels == 1;
     const Augmentation& of = project.data.augmentation;
     const auto whole = [](std::int64_t value) { return JsonValue{value, JsonLayout::Lines}; };
     const auto flag = [](bool value) { return JsonValue{value, JsonLayout::Lines}; };

@@ -170,6 +170,22 @@ Status checkGeneratedSize(const DataSource& data)
     return Done{};
 }
 
+std::optional<ImageSize> imageSizeOf(const Source& source)
+{
+    if (const auto* const drawn = std::get_if<DrawnPictures>(&source)) {
+        return ImageSize{3, drawn->size, drawn->size};
+    }
+    return std::visit(
+        [](const auto& data) -> std::optional<ImageSize> {
+            if constexpr (requires { data.channels; }) {
+                return ImageSize{data.channels, data.height, data.width};
+            } else {
+                return std::nullopt;
+            }
+        },
+        source);
+}
+
 std::span<const std::string_view> folderEndingsOf(const Source& source)
 {
     return std::visit(
@@ -189,6 +205,8 @@ std::span<const std::string_view> folderEndingsOf(const Source& source)
             } else if constexpr (std::is_same_v<Data, WorldData>) {
                 return data.kind == WorldKind::Mujoco ? std::span<const std::string_view>(kWorldEndings)
                                                       : std::span<const std::string_view>();
+            } else if constexpr (std::is_same_v<Data, LatentData>) {
+                return kLatentEndings;
             } else {
                 static_assert(
                     !requires { data.path; }, "a source of files needs its endings");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/diffusion.h"
 #include "projects/model/picture_data.h"
 #include "projects/model/world_data.h"
 
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -150,9 +152,9 @@ struct BooleanPolynomial {
     bool operator==(const BooleanPolynomial&) const = default;
 };
 
-using Source =
-    std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
-                 LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures, WorldData>;
+using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
+                            LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures,
+                            WorldData, LatentData>;
 
 /// The shortest sequence of two texts: a token of each, and the marks of BERT's tokeniser.
 inline constexpr std::int64_t kShortestPair = 5;
@@ -237,6 +239,7 @@ struct DataSource {
     Augmentation augmentation = {};
     Documents documents = {};
     Denoising denoising = {};
+    Diffusion diffusion = {};
     bool operator==(const DataSource&) const = default;
 };
 
@@ -291,6 +294,15 @@ enum class SplitUse { Training, HeldOut };
 {
     return tokens <= sequenceLength && (use == SplitUse::Training || tokens > 0);
 }
+
+/// The numbers of an example that is an image.
+struct ImageSize {
+    std::int64_t channels = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+};
+/// Returns the size of the pictures or latents of a source; nullopt for other data.
+[[nodiscard]] std::optional<ImageSize> imageSizeOf(const Source& source);
 
 /// True if the prompt for a model of this data is the path of a picture.
 [[nodiscard]] inline bool promptsArePictures(const DataSource& data)
@@ -361,6 +373,8 @@ inline constexpr std::array<std::string_view, 14> kOtherPictureEndings{
     ".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".ppm", ".pgm", ".ico", ".psd"};
 /// The files of a world: world.json and the model.
 inline constexpr std::array<std::string_view, 2> kWorldEndings{".json", ".xml"};
+/// Latents, and their labels.
+inline constexpr std::array<std::string_view, 2> kLatentEndings{".safetensors", ".npy"};
 /// Files of many pictures: CIFAR, MNIST's IDX, CSV.
 inline constexpr std::array<std::string_view, 3> kPictureRecordEndings{".bin", "-ubyte", ".csv"};
 inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};

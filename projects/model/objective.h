@@ -21,6 +21,7 @@ enum class Objective {
     MaskedToken,      ///< mean cross-entropy of the hidden tokens, nats (BERT)
     Denoising,        ///< mean cross-entropy of the tokens of hidden spans, nats (UL2)
     TimeAtGoal, ///< of worlds: the steps of an episode at the goal; on examples, mean squared error of their actions
+    Diffusion,  ///< mean squared error of the noise in an example, with a bound in bits for learned variances (DiT)
     Count,      ///< the number of objectives, not an objective
 };
 
@@ -31,6 +32,7 @@ enum class MeanOf {
     Squares,          ///< (f(x) − y)² of each output, as in DeepCrossAttention's risk and RaPTr's errors by degree
     LabelNats,        ///< −ln p of each example's label
     HiddenNats,       ///< −ln p of each hidden token
+    NoiseSquares,     ///< (ε_θ − ε)² of each value; with learned variances also the variational term in bits
 };
 
 /// The metric that runs are compared by: the best checkpoint, tables, sweeps and the Pareto front use it.
@@ -73,6 +75,8 @@ struct ObjectiveTraits {
     bool denoises = false;
     /// True if it is judged by acting in a world.
     bool acts = false;
+    /// True if an example is noise mixed with an image, whose class and step are conditions (projects::Diffusion).
+    bool diffuses = false;
     bool smooths = false; ///< true if it has label smoothing, which `pyTorch` then ends with
     Judge judge = {};
 };
@@ -143,6 +147,15 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .pyTorch = "(output - target).square().mean()",
      .acts = true,
      .judge = {.quantity = "time_at_goal", .better = Judge::Better::Greater}},
+    {.objective = Objective::Diffusion,
+     .key = "denoising_diffusion",
+     .title = "denoising diffusion",
+     .predicts = "noise",
+     .target = Element::Real,
+     .meanOf = MeanOf::NoiseSquares,
+     .words = "The mean squared error of the noise; learned variances have a term of their own",
+     .pyTorch = "(output[:, :target.shape[1]] - target).square().mean()",
+     .diffuses = true},
 };
 
 /// True if a table such as kObjectives has an entry for each objective in the order of the enumerators.
@@ -162,11 +175,15 @@ static_assert(hasEachObjective(kObjectives));
     return kObjectives[static_cast<std::size_t>(objective)];
 }
 
-/// The use of a trained model on a sample: it continues a text, fills the hidden tokens of one, or names classes.
-enum class SampleUse { None, Continue, Fill, Classify };
+/// The use of a trained model on a sample: it continues a text, fills the hidden tokens of one, names classes, or makes
+/// images.
+enum class SampleUse { None, Continue, Fill, Classify, Generate };
 [[nodiscard]] constexpr SampleUse sampleUseOf(Objective objective)
 {
     const ObjectiveTraits& traits = traitsOf(objective);
+    if (traits.diffuses) {
+        return SampleUse::Generate;
+    }
     switch (traits.targetOf) {
     case TargetOf::Token:
         return SampleUse::Continue;

@@ -45,6 +45,20 @@ struct DrawnPictures {
     bool operator==(const DrawnPictures&) const = default;
 };
 
+/// Values between a picture and its code, such as the latents of an autoencoder, made by the user. `path` is a
+/// safetensors file with the tensors "latents" [examples, channels, height, width] and "labels" [examples], or a folder
+/// with latents.npy and labels.npy. Without labels all examples are of class 0.
+struct LatentData {
+    std::string path;
+    std::string validationPath; ///< if empty, a fraction of the examples is used for validation
+    std::int64_t height = 32;
+    std::int64_t width = 32;
+    std::int64_t channels = 4;
+    std::int64_t classes = 1000; ///< above every label
+    double scale = 0.18215;      ///< multiplies each value
+    bool operator==(const LatentData&) const = default;
+};
+
 /// The normalisation of all pictures, and the random changes of those for training. Each picture that is drawn has its
 /// own changes, which its place in the order of the examples determines; a step has one share of mixup.
 struct Augmentation {

@@ -29,6 +29,11 @@ inline constexpr const char* kColumnsParam = "columns";
 inline constexpr const char* kWavesParam = "waves";
 inline constexpr const char* kWavesInTurn = "in turn";
 inline constexpr const char* kWavesInHalves = "halves";
+/// The parameter of sinusoidal positions in a grid: the exponent of the last frequency of n is 1, as in ViT, or
+/// (n − 1)/n, as in DiT.
+inline constexpr const char* kLastWaveParam = "last_wave";
+inline constexpr const char* kLastWaveAtBase = "at base";
+inline constexpr const char* kLastWaveBefore = "before base";
 inline constexpr const char* kMaskPort = "mask";
 /// The parameter of a segment embedding that reads the segment of each token, and the port that it adds for it.
 inline constexpr const char* kPairedParam = "paired";

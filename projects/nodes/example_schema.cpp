@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/example_schema.h"
 
-#include "projects/model/data_source.h"
+#include "projects/model/project.h"
 #include "projects/model/training_plan.h"
 #include "projects/nodes/attention_options.h"
 
@@ -70,6 +70,11 @@ ExampleSchema schemaOf(const WorldData& source, DocumentRows)
 {
     const WorldSizes sizes = sizesOf(source);
     return ExampleSchema::world(sizes.states, sizes.actions, sizes.goals);
+}
+
+ExampleSchema schemaOf(const LatentData& source, DocumentRows)
+{
+    return ExampleSchema::pictures(source.channels, source.height, source.width, source.classes);
 }
 
 /// Returns the number of training samples, to which held-out samples are added. Returns nullopt if the document does
@@ -145,6 +150,22 @@ bool ExampleSchema::isOfWorld() const
     return std::ranges::find(fields, std::string_view(kActionField), &ExampleField::name) != fields.end();
 }
 
+bool ExampleSchema::isNoised() const
+{
+    return std::ranges::find(fields, kTimestep, &ExampleField::name) != fields.end();
+}
+
+ExampleSchema ExampleSchema::noised(const Diffusion& diffusion) const
+{
+    const Shape number{{kBatch}, Element::Token};
+    ExampleField noise{"noise", FieldRole::Target, input().shape};
+    noise.outputs = diffusion.learnsVariance ? 2 : 1;
+    return {{input(),
+             std::move(noise),
+             {kTimestep, FieldRole::Condition, number, diffusion.steps},
+             {kClass, FieldRole::Condition, number, target().vocabulary + 1}}};
+}
+
 bool ExampleSchema::hasLayout() const
 {
     return std::ranges::find(fields, FieldRole::Layout, &ExampleField::role) != fields.end();
@@ -190,6 +211,7 @@ Shape ExampleSchema::output() const
     if (target().isTokens()) {
         shape.dims.push_back(target().vocabulary);
     }
+    shape.dims.back() *= target().outputs;
     return shape;
 }
 
@@ -220,9 +242,7 @@ const ExampleField& ExampleSchema::first(FieldRole role) const
 ExampleSchema examplesOf(const DataSource& data)
 {
     ExampleSchema schema = std::visit([&](const auto& source) { return schemaOf(source, rowsOf(data)); }, data.source);
-    const bool pictures =
-        std::holds_alternative<PictureData>(data.source) || std::holds_alternative<DrawnPictures>(data.source);
-    if (pictures && data.augmentation.mixup > 0) {
+    if (promptsArePictures(data) && data.augmentation.mixup > 0) {
         ExampleField label = schema.target();
         label.name = kMixedLabel;
         label.role = FieldRole::Mixture;
@@ -233,6 +253,24 @@ ExampleSchema examplesOf(const DataSource& data)
         schema.addNextSentence();
     }
     return schema;
+}
+
+ExampleSchema examplesOf(const Project& project)
+{
+    ExampleSchema schema = examplesOf(project.data);
+    const auto diffuses = [](const Network& network) { return traitsOf(network.objective).diffuses; };
+    const bool isNoised = diffuses(project.network) || std::ranges::any_of(project.towers, [&](const Tower& tower) {
+                              return diffuses(tower.network);
+                          });
+    return isNoised && canDiffuse(schema) ? schema.noised(project.data.diffusion) : schema;
+}
+
+bool canDiffuse(const ExampleSchema& examples)
+{
+    const Shape& input = examples.input().shape;
+    const ExampleField& target = examples.target();
+    return input.element == Element::Real && input.dims.size() == 2 && target.isTokens() &&
+           target.shape.dims.size() == 1;
 }
 
 double unitsPerBatch(const DataSource& data, const TrainingPlan& plan)

@@ -12,6 +12,8 @@
 namespace residua::projects {
 
 struct DataSource;
+struct Diffusion;
+struct Project;
 enum class DocumentRows;
 struct TrainingPlan;
 
@@ -51,6 +53,11 @@ inline constexpr const char* kPrefix = "prefix";
 inline constexpr const char* kActionField = "action";
 inline constexpr const char* kGoalField = "goal";
 
+/// The conditions of noised images: the step of diffusion [batch], from 0, and the class [batch], whose last number is
+/// the null class of an example without one.
+inline constexpr const char* kTimestep = "timestep";
+inline constexpr const char* kClass = "class";
+
 /// An array that every example contains.
 struct ExampleField {
     std::string name;
@@ -58,6 +65,7 @@ struct ExampleField {
     /// Shape of a batch, with the element type: tokens [batch, time], tokens [batch] (a label), [batch, 8, 8, 1].
     Shape shape;
     std::int64_t vocabulary = 0; ///< for tokens and labels: each is below it
+    std::int64_t outputs = 1;    ///< of a real target: numbers of the head's output for each of its numbers
 
     [[nodiscard]] bool isTokens() const { return shape.element == Element::Token; }
     bool operator==(const ExampleField&) const = default;
@@ -91,6 +99,11 @@ struct ExampleSchema {
     [[nodiscard]] bool hasLayout() const;
     /// True if the examples are steps in a world.
     [[nodiscard]] bool isOfWorld() const;
+    /// True if the examples are noised images (noised()).
+    [[nodiscard]] bool isNoised() const;
+    /// Returns the schema of these labelled images with noise: the noise is the target, and kTimestep and kClass are
+    /// conditions.
+    [[nodiscard]] ExampleSchema noised(const Diffusion& diffusion) const;
     /// True if the input is a sequence of the training plan's length.
     [[nodiscard]] bool hasTime() const;
     /// Returns the unit of counting: tokens for sequences, else samples.
@@ -112,8 +125,13 @@ private:
     [[nodiscard]] const ExampleField& first(FieldRole role) const;
 };
 
-/// Returns the schema given by the document. Its vocabulary may be larger than that of the data.
+/// Returns the schema of the data, before an objective adds noise. Its vocabulary may be larger than that of the data.
 [[nodiscard]] ExampleSchema examplesOf(const DataSource& data);
+/// Returns the schema that the document's networks are trained on: of images with noise if an objective of a tower
+/// diffuses.
+[[nodiscard]] ExampleSchema examplesOf(const Project& project);
+/// True if the examples are labelled images or vectors, to which diffusion can add noise.
+[[nodiscard]] bool canDiffuse(const ExampleSchema& examples);
 [[nodiscard]] inline const char* unitWord(const DataSource& data)
 {
     return unitWord(examplesOf(data).unit());
@@ -122,9 +140,12 @@ private:
 /// does not give their number, the plan's batch size. The result is a double, so that very large sizes do not overflow;
 /// it is exact for valid sizes.
 [[nodiscard]] double unitsPerBatch(const DataSource& data, const TrainingPlan& plan);
-/// True if the examples contain a target that the objective can compare with an output.
+/// True if the examples contain a target that the objective can compare with an output, or that diffusion can replace.
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {
+    if (objective.diffuses != examples.isNoised()) {
+        return objective.diffuses && canDiffuse(examples);
+    }
     const bool perToken = examples.target().isTokens() && examples.target().shape == examples.input().shape;
     return objective.acts == examples.isOfWorld() && objective.target == examples.target().shape.element &&
            perToken == (objective.targetOf != TargetOf::Example);

@@ -46,7 +46,7 @@ Result<Sizes> sizesOf(const Project& project, const Network& network, const Shap
         return ok.error();
     }
     Sizes sizes{{{"d", network.stack().width}}, usableRank(network.rank)};
-    const ExampleSchema examples = examplesOf(project.data);
+    const ExampleSchema examples = examplesOf(project);
     if (examples.input().isTokens()) {
         const std::int64_t vocabulary = examples.input().vocabulary;
         if (const Status ok = positive("data · vocabulary", vocabulary); !ok) {
@@ -67,6 +67,11 @@ Result<Sizes> sizesOf(const Project& project, const Network& network, const Shap
     }
     if (!examples.target().isTokens() || examples.target().shape != examples.input().shape) {
         sizes.named["out"] = examples.output().features();
+    }
+    for (const ExampleField& field : examples.fields) {
+        if (field.name == kClass && field.role == FieldRole::Condition) {
+            sizes.named["classes"] = field.vocabulary;
+        }
     }
     return sizes;
 }

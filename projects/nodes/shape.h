@@ -34,8 +34,8 @@ struct Shape {
 };
 
 /// Named sizes for formulas: d (network.width), vocab and seq (training.sequenceLength) if the examples are tokens, in
-/// (the features that enter the stem) unless these are tokens, and out (the target's features or classes) unless every
-/// token has a target.
+/// (the features that enter the stem) unless these are tokens, out (the features or classes of the head's output)
+/// unless every token has a target, and classes (with the null class) if the examples are noised images.
 struct Sizes {
     std::map<std::string, std::int64_t> named;
     WeightRank rank = {}; ///< rank of the weights whose nodes set none

@@ -76,7 +76,7 @@ std::vector<std::set<std::size_t>> readsOf(const Project& project)
 /// Adds the values of a tower to the known ones, if its graphs can be resolved.
 void addValues(const Project& project, const Network& network, std::map<std::string, Shape>& known)
 {
-    const Shape data = examplesOf(project.data).input().shape;
+    const Shape data = examplesOf(project).input().shape;
     const Shape* const entering = enteringOf(network, data, known);
     if (entering == nullptr) {
         return;
@@ -96,7 +96,7 @@ void addValues(const Project& project, const Network& network, std::map<std::str
 /// Returns the conditions of the examples, and the values of the towers that run before tower `end`.
 std::map<std::string, Shape> valuesBefore(const Project& project, std::size_t end)
 {
-    std::map<std::string, Shape> known = examplesOf(project.data).conditions();
+    std::map<std::string, Shape> known = examplesOf(project).conditions();
     if (project.towers.empty() && end == 0) {
         return known;
     }
@@ -493,7 +493,7 @@ std::map<std::string, Shape> conditionsOf(const Project& project)
 {
     std::map<std::string, Shape> known = valuesBefore(project, 0);
     const Network& network = project.network;
-    const Shape data = examplesOf(project.data).input().shape;
+    const Shape data = examplesOf(project).input().shape;
     const Shape* const entering = enteringOf(network, data, known);
     if (entering != nullptr && !furtherPorts(network.stem).empty()) {
         const Result<Sizes> sizes = sizesOf(project, network, *entering);
@@ -511,7 +511,7 @@ std::map<std::string, Shape> valuesOf(const Project& project)
 
 Shape enteringShapeOf(const Project& project)
 {
-    const Shape data = examplesOf(project.data).input().shape;
+    const Shape data = examplesOf(project).input().shape;
     if (project.network.input.empty()) {
         return data;
     }

@@ -64,7 +64,7 @@ public:
     {
         m_tied = tiedNodes(m_project.network);
         if (m_alone) {
-            for (const auto& [label, shape] : examplesOf(m_project.data).furtherOutputs()) {
+            for (const auto& [label, shape] : examplesOf(m_project).furtherOutputs()) {
                 m_labels.insert(label);
             }
         }
@@ -585,8 +585,7 @@ Result<TowerCode> towerCodeOf(const Project& view, const std::vector<ExportedLay
 
 Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector<std::vector<ExportedLayer>>& layers)
 {
-    const bool hasValues =
-        furtherPorts(project->network.head).size() > examplesOf(project->data).furtherOutputs().size();
+    const bool hasValues = furtherPorts(project->network.head).size() > examplesOf(*project).furtherOutputs().size();
     if (!project->towers.empty() || std::ranges::any_of(project->losses, isExported) || hasValues) {
         return codeOfTowers(*project, layers);
     }

@@ -115,17 +115,18 @@ std::string tokensOf(const Source& source)
 /// Returns the form and order of the values of pictures.
 std::string picturesOf(const DataSource& data)
 {
-    const auto* const files = std::get_if<PictureData>(&data.source);
-    const std::int64_t size = files == nullptr ? std::get<DrawnPictures>(data.source).size : 0;
-    const std::int64_t channels = files == nullptr ? 3 : files->channels;
+    const auto [channels, height, width] = *imageSizeOf(data.source);
     const Augmentation& a = data.augmentation;
     const auto colours = [&](double first, double green, double blue, double absent) {
         const auto orFirst = [&](double value) { return pythonReal(value == absent ? first : value); };
         return pythonReal(first) + (channels == 1 ? "" : ", " + orFirst(green) + ", " + orFirst(blue));
     };
-    return "the " + std::to_string(channels) + " · " + std::to_string(files == nullptr ? size : files->height) + " · " +
-           std::to_string(files == nullptr ? size : files->width) + " values of a picture by channel" +
-           (channels == 1 ? "" : " (red, green, blue)") +
+    const std::string size = "the " + std::to_string(channels) + " · " + std::to_string(height) + " · " +
+                             std::to_string(width) + " values of ";
+    if (const auto* const latents = std::get_if<LatentData>(&data.source)) {
+        return size + "a latent by channel, row and column, times " + pythonReal(latents->scale);
+    }
+    return size + "a picture by channel" + (channels == 1 ? "" : " (red, green, blue)") +
            ", row and column, each (value / 255 − mean) / deviation; mean " +
            colours(a.mean, a.meanGreen, a.meanBlue, -1) + ", deviation " +
            colours(a.deviation, a.deviationGreen, a.deviationBlue, 0);
@@ -134,8 +135,7 @@ std::string picturesOf(const DataSource& data)
 /// Returns the values of a field of the examples in words; empty if its shape says all.
 std::string valuesOf(const SoundProject& project, const ExampleField& field)
 {
-    const bool pictures = std::holds_alternative<PictureData>(project->data.source) ||
-                          std::holds_alternative<DrawnPictures>(project->data.source);
+    const bool pictures = imageSizeOf(project->data.source).has_value();
     if (field.role == FieldRole::Mask) {
         return "1 for a token, 0 for padding";
     }
@@ -151,7 +151,7 @@ std::string valuesOf(const SoundProject& project, const ExampleField& field)
 /// Returns Python code that calls the network, and a list of its arguments.
 std::string callsOf(const SoundProject& project, const PyTorchCode& code)
 {
-    const ExampleSchema examples = examplesOf(project->data);
+    const ExampleSchema examples = examplesOf(*project);
     const std::string input = examples.input().isTokens() ? "tokens" : "x";
     const std::string target = examples.target().isTokens() ? "targets" : "target";
     const std::string given = joinedText(code.conditions);
@@ -239,7 +239,7 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
         }
         object.push_back(member("towers", {std::move(towers)}));
     }
-    const ExampleSchema examples = examplesOf(project->data);
+    const ExampleSchema examples = examplesOf(*project);
     if (examples.input().isTokens()) {
         object.push_back(member("vocabulary", {examples.input().vocabulary}));
         object.push_back(member("sequence_length", {project->training.sequenceLength}));

@@ -100,7 +100,7 @@ public:
     TowersWriter(const Project& project, const std::vector<std::vector<ExportedLayer>>& layers)
         : m_project(project),
           m_layers(layers),
-          m_examples(examplesOf(project.data)),
+          m_examples(examplesOf(project)),
           m_used(usedTowers(project)),
           m_variables(valueVariables(project))
     {
@@ -436,7 +436,7 @@ bool isExported(const Loss& loss)
 ValueVariables valueVariables(const Project& project)
 {
     std::set<std::string> taken{"self", "tokens", "x", "layers", "table"};
-    for (const auto& [name, shape] : examplesOf(project.data).conditions()) {
+    for (const auto& [name, shape] : examplesOf(project).conditions()) {
         taken.insert(name);
     }
     PythonNames names(std::move(taken));

@@ -421,6 +421,48 @@ struct Fields<WorldData> {
     }
 };
 template <>
+struct Fields<LatentData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "files",
+           "A safetensors file with the tensors latents and labels, or a folder with latents.npy and labels.npy; a "
+           "relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &LatentData::path);
+        v({"validation_path",
+           "validation files",
+           "Latents to validate on; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &LatentData::validationPath);
+        v({"height",
+           "height",
+           "Rows of a latent.",
+           {.range = Range::within(1, kMostSide), .paper = "32 (DiT, 256 pixels)"}},
+          &LatentData::height);
+        v({"width",
+           "width",
+           "Columns of a latent.",
+           {.range = Range::within(1, kMostSide), .paper = "32 (DiT, 256 pixels)"}},
+          &LatentData::width);
+        v({"channels",
+           "channels",
+           "Values at each row and column.",
+           {.range = Range::within(1, 4096), .paper = "4 (DiT)"}},
+          &LatentData::channels);
+        v({"classes",
+           "classes",
+           "Number of classes; above every label.",
+           {.unit = "classes", .range = Range::within(1, 1'000'000), .paper = "1000 (ImageNet-1k)"}},
+          &LatentData::classes);
+        v({"scale",
+           "scale",
+           "Multiplies each value, so that their deviation is about 1.",
+           {.range = Range::halfOpenLow(0, 1e6), .paper = "0.18215 (DiT)"}},
+          &LatentData::scale);
+    }
+};
+template <>
 struct Fields<Augmentation> {
     static bool isUsed(const Project& project);
     static bool isAltered(const Project& project);  ///< by RandAugment
@@ -505,7 +547,8 @@ struct Choices<Source> {
                                      {"labelled_text", "labelled text", "a table of texts and labels"},
                                      {"pictures", "pictures", "files with a class each"},
                                      {"drawn_pictures", "drawn pictures", "of two parts, built in"},
-                                     {"world", "world", "environments to act in"}};
+                                     {"world", "world", "environments to act in"},
+                                     {"latents", "latents", "codes of pictures, made beforehand"}};
 };
 template <>
 struct Fields<Masking> {
@@ -579,6 +622,43 @@ struct Fields<Denoising> {
     }
 };
 template <>
+struct Fields<Diffusion> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"steps",
+           "steps",
+           "Steps of noise that an example may have; the network reads the step.",
+           {.unit = "steps",
+            .range = Range::within(2, kMostDiffusionSteps),
+            .paper = "1000 (DDPM, DiT)",
+            .group = "diffusion",
+            .where = when<isUsed>}},
+          &Diffusion::steps);
+        v({"first",
+           "first variance",
+           "Variance of the noise that the first step adds; those of the others rise linearly.",
+           {.range = Range::within(1e-9, 0.999), .paper = "1e-4 (DDPM, DiT)", .where = when<isUsed>}},
+          &Diffusion::first);
+        v({"last",
+           "last variance",
+           "Variance of the noise that the last step adds.",
+           {.range = Range::within(1e-9, 0.999), .paper = "0.02 (DDPM, DiT)", .where = when<isUsed>}},
+          &Diffusion::last);
+        v({"learns_variance",
+           "learned variances",
+           "Outputs a second number for each value, which sets the variance of a step between its bounds.",
+           {.paper = "on (DiT)", .where = when<isUsed>}},
+          &Diffusion::learnsVariance);
+        v({"label_dropout",
+           "label dropout",
+           "Share of the training examples whose class becomes the null class; guidance needs some.",
+           {.range = Range::within(0, 1), .paper = "0.1 (DiT)", .where = when<isUsed>}},
+          &Diffusion::labelDropout);
+    }
+};
+template <>
 struct Choices<DocumentRows> {
     static constexpr Choice all[] = {{"stream", "stream", "windows of all text, which begin anywhere"},
                                      {"single", "one document", "its beginning, padded"},
@@ -640,6 +720,11 @@ struct Fields<DataSource> {
            "The spans that the objective mixture of denoisers hides and predicts.",
            {.inFiles = InFiles::IfSet}},
           &DataSource::denoising);
+        v({"diffusion",
+           "diffusion",
+           "The noise that the objective denoising diffusion adds and predicts.",
+           {.inFiles = InFiles::IfSet}},
+          &DataSource::diffusion);
     }
 };
 

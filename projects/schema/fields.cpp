@@ -317,13 +317,12 @@ Status assignedAt(const At& at, T& to, const FieldScalar& given)
 
 bool Fields<TrainingPlan>::hasSequences(const Project& project)
 {
-    return examplesOf(project.data).hasTime();
+    return examplesOf(project).hasTime();
 }
 
 bool Fields<Augmentation>::isUsed(const Project& project)
 {
-    return std::holds_alternative<PictureData>(project.data.source) ||
-           std::holds_alternative<DrawnPictures>(project.data.source);
+    return promptsArePictures(project.data);
 }
 
 bool Fields<Augmentation>::isAltered(const Project& project)
@@ -345,6 +344,11 @@ bool Fields<Masking>::isUsed(const Project& project)
 bool Fields<Denoising>::isUsed(const Project& project)
 {
     return traitsOf(project.network.objective).denoises;
+}
+
+bool Fields<Diffusion>::isUsed(const Project& project)
+{
+    return traitsOf(project.network.objective).diffuses;
 }
 
 bool Fields<Documents>::isUsed(const Project& project)

@@ -45,12 +45,15 @@ struct ValueOrOptional<std::optional<T>> {
 template <class T>
 using GivenType = typename ValueOrOptional<T>::Type;
 
-/// Calls `take` with each field of `described` that has options, and its member. Not with those of its RunRef.
+/// Calls `take` with each field of `described` that has options, and its member, also with those of a Generation. Not
+/// with those of its RunRef.
 template <class T, class Take>
 void forEachOption(T& described, const Take& take)
 {
     projects::Fields<std::remove_const_t<T>>::visit([&](const projects::Field& field, auto member) {
-        if (!field.help.empty() || !field.more.value.empty()) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(described.*member)>, engine::Generation>) {
+            forEachOption(described.*member, take);
+        } else if (!field.help.empty() || !field.more.value.empty()) {
             take(field, described.*member);
         }
     });

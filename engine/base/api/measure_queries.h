@@ -36,6 +36,24 @@ inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
 /// The number of candidates for a masked position unless SampleRequest::topK gives one.
 inline constexpr std::int64_t kCandidates = 5;
 
+/// How a diffusion model steps from noise to an image.
+enum class DiffusionSampler {
+    Ddpm, ///< draws each step from the model's distribution (Ho et al., 2020)
+    Ddim, ///< draws the noise at the start alone (Song et al., 2021, η = 0)
+};
+/// The images that a diffusion model makes. Query::seed draws the noise.
+struct Generation {
+    std::int64_t samples = 0;  ///< 0: kSampledImages to look at, kMeasuredImages to measure
+    std::int64_t ofClass = -1; ///< -1: each class in turn
+    double guidance = 1;       ///< s: the noise is ε(null) + s · (ε(class) − ε(null)) (Ho and Salimans, 2022)
+    std::int64_t guidedChannels = 3; ///< the first channels, which guidance changes; 0: all
+    std::int64_t steps = 0;          ///< the steps used of those of training, evenly spaced; 0: all
+    DiffusionSampler sampler = DiffusionSampler::Ddpm;
+};
+inline constexpr std::int64_t kSampledImages = 16;
+inline constexpr std::int64_t kMeasuredImages = 1000;
+inline constexpr std::int64_t kMostSampledImages = 100'000;
+
 struct SampleReady {
     QueryTag tag{};
     /// The prompt and its continuation, or the prompt with the most probable tokens in place of the masked ones, or the
@@ -45,11 +63,13 @@ struct SampleReady {
     std::vector<std::string> notes;     ///< for the user: a newer checkpoint is damaged, or the data differ
     std::vector<MaskedPosition> masked; ///< empty for a text that is continued
     FedBatch classified;                ///< the examples of the data that were classified, with their classes
+    FedBatch made = {};                 ///< the images that were made, with their classes
+    Matrix values = {}; ///< the same as numbers, a row for each image by channel, row and column, as the data have them
 };
 
 /// Continues `prompt` with the language model of a checkpoint. A model of masked tokens instead gives candidates for
 /// each "[MASK]" in the prompt, and a classifier the classes of the prompt, or without one of the first examples that
-/// are held out. Both ignore `tokens`, `temperature` and `seed`.
+/// are held out. Both ignore `tokens`, `temperature` and `seed`. A diffusion model makes images; reports QueryProgress.
 struct SampleRequest {
     using Answer = SampleReady;
     QueryTag tag{};
@@ -61,6 +81,7 @@ struct SampleRequest {
     std::int64_t topK = 0;    ///< 0: off. For candidates it is their number; 0: kCandidates
     std::int64_t seed = 1;
     double exitAt = 0; ///< q in (0, 1]: each token leaves a loop with an exit gate early (Pass::exitAt). 0: never
+    Generation generation = {};
 };
 
 inline constexpr projects::Field kExitAt{
@@ -88,6 +109,7 @@ constexpr void describe(const SampleRequest*, auto&& v)
       &SampleRequest::topK);
     v({"seed", {}, "of the draws", {.value = "N"}}, &SampleRequest::seed);
     v(kExitAt, &SampleRequest::exitAt);
+    v(keyed("generation"), &SampleRequest::generation);
 }
 
 struct EvaluationReady {
@@ -96,13 +118,16 @@ struct EvaluationReady {
     std::int64_t batches = 0;            ///< with EvaluateRequest::choices: the questions
     std::int64_t step = 0;               ///< of the checkpoint that was used
     std::vector<std::string> notes;
+    std::string features = {}; ///< the network whose features were compared, in words; empty: none
 };
 
 /// The most bytes of EvaluateRequest::choices.
 inline constexpr std::size_t kMostChoicesBytes = std::size_t{16} << 20;
 /// Computes the mean loss on a part of the data, or how often a language model gives the right choice the highest
 /// likelihood. The latter's means are "accuracy", "accuracy_by_token" (by the likelihood's mean over a choice's tokens)
-/// and "loss" (of a right choice's tokens).
+/// and "loss" (of a right choice's tokens). With `features`, makes images with a diffusion model and compares them with
+/// as many of the part; the means are "frechet_distance", "precision" and "recall" (Heusel et al., 2017; Kynkäänniemi
+/// et al., 2019). Reports QueryProgress.
 struct EvaluateRequest {
     using Answer = EvaluationReady;
     QueryTag tag{};
@@ -114,6 +139,11 @@ struct EvaluateRequest {
     /// the split is evaluated.
     std::string choices = {};
     std::int64_t shots = 0; ///< the first questions, which precede each prompt with their answers and are not counted
+    /// A run that classifies images of the same size. The features of an image are what the last linear of its head
+    /// reads. Empty: no images are made.
+    std::filesystem::path features = {};
+    Generation generation = {};
+    std::int64_t seed = 1;
 };
 
 constexpr void describe(const EvaluateRequest*, auto&& v)
@@ -128,6 +158,13 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
        "the first N questions of --choices precede each prompt, with their answers",
        {.range = projects::Range::within(0, 64), .value = "N"}},
       &EvaluateRequest::shots);
+    v({"features",
+       {},
+       "make images and compare them with the part's by the features of this run, which classifies such images",
+       {.value = "RUN"}},
+      &EvaluateRequest::features);
+    v(keyed("generation"), &EvaluateRequest::generation);
+    v({"seed", {}, "of the images that are made", {.value = "N"}}, &EvaluateRequest::seed);
 }
 
 struct StabilityReady {
@@ -361,6 +398,47 @@ struct Choices<engine::Split> {
         });
         return choices;
     }();
+};
+template <>
+struct Choices<engine::DiffusionSampler> {
+    static constexpr Choice all[] = {{"ddpm", "DDPM", "draws each step"},
+                                     {"ddim", "DDIM", "draws the noise at the start alone"}};
+};
+template <>
+struct Fields<engine::Generation> {
+    static constexpr void visit(auto&& v)
+    {
+        using engine::Generation;
+        static_assert(engine::kSampledImages == 16 && engine::kMeasuredImages == 1000);
+        v({"samples",
+           "images",
+           "images that a diffusion model makes",
+           {.range = Range::within(0, engine::kMostSampledImages),
+            .value = "N",
+            .otherwise = "16 to look at, 1000 to measure"}},
+          &Generation::samples);
+        v({"class",
+           "class",
+           "number of the class of all images",
+           {.range = Range::within(-1, 1'000'000), .value = "N", .otherwise = "each class in turn"}},
+          &Generation::ofClass);
+        v({"guidance",
+           "guidance",
+           "how far each step goes from no class to the class; 1: to the class, 4: beyond it",
+           {.range = Range::within(0, 1000), .value = "S"}},
+          &Generation::guidance);
+        v({"guided-channels",
+           "guided channels",
+           "the first channels, which guidance changes; 0: all",
+           {.range = Range::within(0, 4096), .value = "N"}},
+          &Generation::guidedChannels);
+        v({"steps",
+           "steps",
+           "steps from noise to an image",
+           {.range = Range::within(0, kMostDiffusionSteps), .value = "K", .otherwise = "all of training"}},
+          &Generation::steps);
+        v({"sampler", "sampler", {}, {.value = "NAME"}}, &Generation::sampler);
+    }
 };
 template <>
 struct Choices<KnockoutBy> {

@@ -28,6 +28,7 @@ struct QueryProgress {
     QueryTag tag{};
     double share = -1;     ///< the fraction of the work that is done; negative if `text` is sent
     std::string text = {}; ///< a message for the user while the query is prepared
+    FedBatch made = {};    ///< the images so far of a query that makes some, if it was asked to show them
 };
 
 /// The queries, as alternatives of variants with others: commands, or the events that answer them.

@@ -13,7 +13,7 @@ using projects::Project;
 
 Status checkExamples(const Project& project, const projects::ExampleSchema& examples)
 {
-    const std::vector<projects::ExampleField> expected = projects::examplesOf(project.data).fields;
+    const std::vector<projects::ExampleField> expected = projects::examplesOf(project).fields;
     const auto same = [](const projects::ExampleField& a, const projects::ExampleField& b) {
         return a.role == b.role && a.shape == b.shape;
     };

@@ -2,6 +2,7 @@
 #include "engine/compute/network/objectives.h"
 
 #include "engine/base/api/matrix_name.h"
+#include "engine/compute/network/diffusion_loss.h"
 #include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/nodes/example_schema.h"
@@ -46,26 +47,26 @@ at::Tensor targetCount(const at::Tensor& target, const Pass&)
 }
 
 /// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.
-at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, const Pass& pass)
+at::Tensor maskedToken(at::Tensor output, const LossInputs& of, const Pass& pass)
 {
     const at::Tensor logits = atLeastSingle(output);
     const at::Tensor sum =
-        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), of.target.reshape({-1}).to(at::kLong), {},
                                at::Reduction::Sum, projects::kIgnoredTarget);
-    return sum / targetCount(target, pass).clamp_min(1);
+    return sum / targetCount(of.target, pass).clamp_min(1);
 }
 
-at::Tensor nextToken(at::Tensor output, const at::Tensor& target, double, const Pass& pass)
+at::Tensor nextToken(at::Tensor output, const LossInputs& of, const Pass& pass)
 {
     if (pass.rows) { // padding has no target
-        return maskedToken(std::move(output), target, 0, pass);
+        return maskedToken(std::move(output), of, pass);
     }
     if (!takesHostPath(output.device())) {
         const std::int64_t rows = tokenLossRows(output);
-        return tokenLoss(std::move(output), target, rows, pass.lossGradient);
+        return tokenLoss(std::move(output), of.target, rows, pass.lossGradient);
     }
     const at::Tensor logits = atLeastSingle(output);
-    return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));
+    return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), of.target.view({-1}));
 }
 
 at::Tensor rowCount(const at::Tensor& target, const Pass& pass)
@@ -73,33 +74,39 @@ at::Tensor rowCount(const at::Tensor& target, const Pass& pass)
     return pass.rows ? targetCount(target, pass) : at::Tensor();
 }
 
-at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, double, const Pass&)
+at::Tensor halfSquaredError(at::Tensor output, const LossInputs& of, const Pass&)
 {
-    const at::Tensor error = errorOf(std::move(output), target);
+    const at::Tensor error = errorOf(std::move(output), of.target);
     return at::sum(error * error) * (0.5 / static_cast<double>(error.size(0)));
 }
 
-at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, double, const Pass&)
+at::Tensor meanSquaredError(at::Tensor output, const LossInputs& of, const Pass&)
 {
-    const at::Tensor error = errorOf(std::move(output), target);
+    const at::Tensor error = errorOf(std::move(output), of.target);
     return at::sum(error * error) / static_cast<double>(error.numel());
 }
 
+at::Tensor noiseError(at::Tensor output, const LossInputs& of, const Pass& pass)
+{
+    output = atLeastSingle(output);
+    return of.diffusion->of(output, of.target.to(output.scalar_type()), of.input, pass.inputs.at(projects::kTimestep));
+}
+
 /// The loss of mixed examples is that of both labels by their shares.
-at::Tensor classification(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass)
+at::Tensor classification(at::Tensor output, const LossInputs& of, const Pass& pass)
 {
     const at::Tensor wide = atLeastSingle(output);
     const at::Tensor logits = wide.view({-1, wide.size(-1)});
     const auto lossOf = [&](const at::Tensor& labels, at::Reduction::Reduction reduction) {
         return at::cross_entropy_loss(logits, labels.reshape({-1}).to(at::kLong), {}, reduction,
-                                      projects::kIgnoredTarget, smoothing);
+                                      projects::kIgnoredTarget, of.smoothing);
     };
     const auto mixed = pass.inputs.find(projects::kMixedLabel);
     if (mixed == pass.inputs.end()) {
-        return lossOf(target, at::Reduction::Mean);
+        return lossOf(of.target, at::Reduction::Mean);
     }
     const at::Tensor share = pass.inputs.at(projects::kMixedShare).to(logits.scalar_type());
-    const at::Tensor own = lossOf(target, at::Reduction::None);
+    const at::Tensor own = lossOf(of.target, at::Reduction::None);
     return (own + share * (lossOf(mixed->second, at::Reduction::None) - own)).mean();
 }
 
@@ -147,6 +154,7 @@ constexpr ObjectiveEntry kTable[] = {
     {Objective::MaskedToken, maskedToken, kOfTokens, targetCount},
     {Objective::Denoising, maskedToken, kOfTokens, targetCount},
     {Objective::TimeAtGoal, meanSquaredError},
+    {Objective::Diffusion, noiseError},
 };
 static_assert(projects::hasEachObjective(kTable));
 

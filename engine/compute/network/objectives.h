@@ -10,6 +10,8 @@
 
 namespace residua::engine {
 
+class DiffusionLoss;
+
 /// A quantity of an output beside its loss. It is recorded wherever the network is evaluated, under its name and that
 /// of the split: "accuracy/validation".
 struct ObjectiveQuantity {
@@ -19,14 +21,21 @@ struct ObjectiveQuantity {
     at::Tensor (*mean)(const at::Tensor& output, const at::Tensor& target) = nullptr;
 };
 
+/// The inputs of an objective beside the output and the pass.
+struct LossInputs {
+    const at::Tensor& target;
+    const at::Tensor& input; ///< of the batch
+    double smoothing = 0;    ///< the share of a label's target that is spread over all classes, if the traits have it
+    DiffusionLoss* diffusion = nullptr; ///< if the traits diffuse
+};
+
 /// The computation of a projects::Objective; that type has the formulas.
 struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
     /// Returns the loss of the head's output against the target, which has the output's leading dimensions and the
     /// element type of the objective's traits. The result is the mean that the traits name, a scalar in at least single
-    /// precision. `smoothing` is the share of a label's target that is spread over all classes, 0 unless the traits
-    /// have it. Further inputs come from the pass. May overwrite an output that its caller moves here.
-    at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass) = nullptr;
+    /// precision. Further inputs come from the pass. May overwrite an output that its caller moves here.
+    at::Tensor (*loss)(at::Tensor output, const LossInputs& of, const Pass& pass) = nullptr;
     std::span<const ObjectiveQuantity> further = {};
     /// Returns the number of targets that the loss and the further quantities are means over, a scalar on the device.
     /// Null, or an undefined result: every unit of the batch.

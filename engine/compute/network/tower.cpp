@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/network/tower.h"
 
+#include "engine/compute/network/network.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/model/parameter_name.h"
@@ -257,7 +258,7 @@ private:
         if (!head) {
             return head.error();
         }
-        const projects::ExampleSchema examples = projects::examplesOf(m_project.data);
+        const projects::ExampleSchema examples = projects::examplesOf(m_project);
         if (m_project.network.ownLoss != projects::OwnLoss::None) {
             if (const Shape expected = examples.output(); head->outputShape() != expected) {
                 return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
@@ -305,6 +306,14 @@ CompiledTower::CompiledTower(const Project& view, const projects::ExampleSchema&
       m_objective(&objectiveEntryOf(view.network.objective)),
       m_smoothing(projects::traitsOf(view.network.objective).smooths ? view.network.labelSmoothing : 0)
 {
+    if (projects::traitsOf(view.network.objective).diffuses) {
+        m_diffusion = std::make_unique<DiffusionLoss>(view.data.diffusion);
+    }
+}
+
+LossInputs CompiledTower::lossInputs(const DeviceBatch& batch) const
+{
+    return {batch.target, batch.input, m_smoothing, m_diffusion.get()};
 }
 
 bool CompiledTower::drawsLayers() const

@@ -6,6 +6,7 @@
 #include "engine/compute/graph/graph_program.h"
 #include "engine/compute/graph/pass.h"
 #include "engine/compute/init/init_plan.h"
+#include "engine/compute/network/diffusion_loss.h"
 #include "engine/compute/network/objectives.h"
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
@@ -23,6 +24,8 @@
 
 namespace residua::engine {
 
+struct DeviceBatch;
+
 /// A compiled tower of a document: stem → stack → head. Each graph runs in topological order, and a LayerWiring
 /// connects the layers. Engine thread.
 class CompiledTower {
@@ -36,7 +39,8 @@ public:
 
     [[nodiscard]] const projects::Network& network() const { return m_network; }
     [[nodiscard]] const ObjectiveEntry& objective() const { return *m_objective; }
-    [[nodiscard]] double smoothing() const { return m_smoothing; }
+    /// Returns what the objective reads of a batch, which must outlive it.
+    [[nodiscard]] LossInputs lossInputs(const DeviceBatch& batch) const;
     [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_head->outputPorts(); }
     /// Returns the indices in outputPorts() of the ports of further labels. The other ones are values.
     [[nodiscard]] const std::vector<std::size_t>& labels() const { return m_labels; }
@@ -81,7 +85,8 @@ private:
     c10::ScalarType m_parameterType;
     bool m_takesTokens;
     const ObjectiveEntry* m_objective;
-    double m_smoothing; ///< of labels, in training and evaluation alike
+    double m_smoothing;                         ///< of labels, in training and evaluation alike
+    std::unique_ptr<DiffusionLoss> m_diffusion; ///< null unless the objective diffuses
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
     std::vector<std::string> m_stemValues;

@@ -26,11 +26,13 @@ std::vector<BatchMean> objectiveMeans(const CompiledTower& tower, std::vector<at
                                       const DeviceBatch& batch, const Pass& pass, const std::string& name)
 {
     std::vector<BatchMean> terms;
-    terms.push_back({name, tower.objective().loss(std::move(outputs.front()), batch.target, tower.smoothing(), pass),
+    terms.push_back({name, tower.objective().loss(std::move(outputs.front()), tower.lossInputs(batch), pass),
                      targetsOf(tower.objective(), batch, pass)});
     for (const std::size_t i : tower.labels()) {
-        terms.push_back({name, objectiveEntryOf(projects::Objective::Classification)
-                                   .loss(std::move(outputs[i]), pass.inputs.at(tower.outputPorts()[i]), 0, pass)});
+        terms.push_back(
+            {name, objectiveEntryOf(projects::Objective::Classification)
+                       .loss(std::move(outputs[i]),
+                             {.target = pass.inputs.at(tower.outputPorts()[i]), .input = batch.input}, pass)});
     }
     return terms;
 }

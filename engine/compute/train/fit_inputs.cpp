@@ -72,7 +72,7 @@ projects::Project unfitted(projects::Project project)
 
 std::int64_t fitLengthOf(const projects::Project& project)
 {
-    const bool hasTime = projects::examplesOf(project.data).hasTime();
+    const bool hasTime = projects::examplesOf(project).hasTime();
     return hasTime ? std::min(project.training.sequenceLength, kFitLength) : kFitLength;
 }
 

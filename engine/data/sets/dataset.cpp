@@ -8,6 +8,7 @@
 #include "engine/data/sets/masked_dataset.h"
 #include "engine/data/sets/mixture_order.h"
 #include "engine/data/sets/nested_agreement.h"
+#include "engine/data/sets/noised_dataset.h"
 #include "engine/data/sets/picture_dataset.h"
 #include "engine/data/sets/regression.h"
 #include "engine/data/sets/token_dataset.h"
@@ -234,6 +235,11 @@ struct Opener {
         return PictureDataset::open(source, project, reading, watch);
     }
 
+    Opened operator()(const projects::LatentData& source) const
+    {
+        return Error{resolved(source.path).string(), "holds latents, which this version does not read yet"};
+    }
+
     Opened operator()(const projects::LinearRegression& source) const
     {
         return makeLinearRegression(source, project.data, project.seeds.data);
@@ -328,7 +334,10 @@ std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& pro
                            ? std::optional(outlineOf(source, project))
                            : std::nullopt;
             } else {
-                return Result<DataOutline>(outlineOf(source, project.data));
+                DataOutline outline = outlineOf(source, project.data);
+                const projects::ExampleSchema trained = projects::examplesOf(project);
+                outline.schema = trained.isNoised() ? trained : std::move(outline.schema);
+                return Result<DataOutline>(std::move(outline));
             }
         },
         project.data.source);
@@ -346,6 +355,10 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
         return withPlainPlace(dataset.error());
     }
     const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
+    if (projects::examplesOf(project).isNoised()) {
+        return std::unique_ptr<Dataset>(
+            std::make_unique<NoisedDataset>(*std::move(dataset), project.data.diffusion, project.seeds.data));
+    }
     const bool hides =
         objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
     if (objective.denoises && projects::fits(objective, (*dataset)->schema())) {

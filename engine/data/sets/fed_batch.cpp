@@ -35,7 +35,9 @@ public:
         } else if (!isPicture()) {
             example.input = numbers<double>(0, row);
         }
-        if (!perToken && m_schema.target().isTokens()) {
+        if (m_schema.isNoised()) {
+            example.target = noisedOf(row);
+        } else if (!perToken && m_schema.target().isTokens()) {
             example.target = classesOf(row);
         } else if (!perToken) {
             example.target = numbers<double>(1, row);
@@ -49,8 +51,11 @@ public:
         return example;
     }
 
-    /// True if the inputs are pictures: real values with a label.
-    [[nodiscard]] bool isPicture() const { return !m_schema.input().isTokens() && m_schema.target().isTokens(); }
+    /// True if the inputs are pictures: real values with a label, or with noise.
+    [[nodiscard]] bool isPicture() const
+    {
+        return m_schema.isNoised() || (!m_schema.input().isTokens() && m_schema.target().isTokens());
+    }
 
     /// Returns the numbers of a field in one example.
     template <class Value>
@@ -145,6 +150,22 @@ private:
         return label < std::ssize(m_classes) ? m_classes[static_cast<std::size_t>(label)] : std::to_string(label);
     }
 
+    /// Returns the class and the step of noise.
+    [[nodiscard]] std::string noisedOf(std::int64_t row) const
+    {
+        std::string text;
+        for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            const projects::ExampleField& field = m_schema.fields[i];
+            if (field.name == projects::kTimestep) {
+                text += ", step " + std::to_string(of<std::int64_t>(i, row).front());
+            } else if (field.name == projects::kClass) {
+                const std::int64_t number = of<std::int64_t>(i, row).front();
+                text = (number + 1 == field.vocabulary ? "no class" : classOf(number)) + text;
+            }
+        }
+        return text;
+    }
+
     [[nodiscard]] std::string classesOf(std::int64_t row) const
     {
         const std::string own = classOf(of<std::int64_t>(1, row).front());
@@ -170,11 +191,8 @@ private:
 /// Returns height, width and channels of a project's pictures.
 PictureForm formOf(const projects::DataSource& data)
 {
-    if (const auto* const files = std::get_if<projects::PictureData>(&data.source)) {
-        return {files->height, files->width, files->channels};
-    }
-    const auto& drawn = std::get<projects::DrawnPictures>(data.source);
-    return {drawn.size, drawn.size, 3};
+    const auto [channels, height, width] = *projects::imageSizeOf(data.source);
+    return {height, width, channels};
 }
 
 /// Returns the pictures on white, row by row.

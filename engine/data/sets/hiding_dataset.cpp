@@ -11,8 +11,6 @@ Status HidingDataset::fill(Batch& batch, Split split, std::int64_t seed, std::in
 
 Status HidingDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
 {
-    // Evaluation has numbers of its own, so that training does not hide the same tokens.
-    constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
     const Status filled = m_windows->fillSequential(batch, split, index, count);
     return filled && batch.batch > 0 ? hide(batch, split, m_dataSeed, kEvaluation + index * count) : filled;
 }

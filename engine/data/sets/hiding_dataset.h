@@ -12,8 +12,9 @@
 
 namespace residua::engine {
 
-/// The windows of another data set whose tokens are hidden in part. The hidden tokens of an example are drawn from its
-/// number: in training by the order's seed, in evaluation by the data's, so that they are equal every time.
+/// The windows of another data set whose tokens are hidden in part, or its images with noise. The tokens or the noise
+/// of an example are drawn from its number: in training by the order's seed, in evaluation by the data's, so that they
+/// are equal every time.
 class HidingDataset : public Dataset {
 public:
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_windows->schema(); }
@@ -32,9 +33,14 @@ protected:
     {
     }
     [[nodiscard]] const Dataset& windows() const { return *m_windows; }
+    /// True if hide() got the number of an example that is evaluated.
+    [[nodiscard]] static bool isEvaluation(std::int64_t first) { return first >= kEvaluation; }
 
 private:
-    /// Hides tokens of each example; that of row i is number `first` + i.
+    /// Evaluation has numbers of its own, so that training does not hide the same tokens.
+    static constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
+
+    /// Hides tokens of each example, or adds noise to it; that of row i is number `first` + i.
     [[nodiscard]] virtual Status hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const = 0;
 
     std::unique_ptr<Dataset> m_windows;

@@ -293,7 +293,7 @@ Status RemoteEngine::conclude(const ResumeRun& command, FileDescriptor held, con
     if (cost && units) {
         started.parameters = cost->total.parameters;
         started.unitsPerStep = static_cast<std::int64_t>(units->value) / std::max<std::int64_t>(info.step, 1);
-        started.unit = projects::examplesOf(project->data).unit();
+        started.unit = projects::examplesOf(*project).unit();
     }
     answers(std::move(started));
     answers(RunEnded{command.run, RunStatus::Finished, info.step, {}});

@@ -86,6 +86,8 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         project.network.objective = projects::Objective::MaskedToken;
     } else if (pointer.starts_with("/data/denoising/")) {
         project.network.objective = projects::Objective::Denoising;
+    } else if (pointer.starts_with("/data/diffusion/")) {
+        project.network.objective = projects::Objective::Diffusion;
     } else if (pointer.starts_with("/data/documents/")) {
         project.data.documents.rows = projects::DocumentRows::Single;
         if (pointer == "/data/documents/end") {

@@ -29,6 +29,9 @@ Project exampleWith(const ObjectiveTraits& objective, bool fitting)
         project = *projectFrom(
             proposalFor(LabelledTextData{.path = "a.csv", .validationPath = {}, .second = "other", .tokeniser = {}}));
     }
+    if (fitting && objective.diffuses) {
+        project = findExample("small-vit")->project;
+    }
     project.network.objective = objective.objective;
     if (auto* const language = std::get_if<SyntheticLanguage>(&project.data.source); language && objective.denoises) {
         language->vocabulary += tokensAdded(project.data.denoising);
@@ -58,6 +61,7 @@ private slots:
         QCOMPARE(keyOf(Objective::Classification), std::string("classification"));
         QCOMPARE(keyOf(Objective::MaskedToken), std::string("masked_token"));
         QCOMPARE(keyOf(Objective::Denoising), std::string("mixture_of_denoisers"));
+        QCOMPARE(keyOf(Objective::Diffusion), std::string("denoising_diffusion"));
     }
 
     void keysAndTitlesAreUnique()
@@ -136,7 +140,7 @@ private:
     static void fitsItsData(const ObjectiveTraits& objective)
     {
         const Project fitting = exampleWith(objective, true);
-        QVERIFY(fits(objective, examplesOf(fitting.data)));
+        QVERIFY(fits(objective, examplesOf(fitting)));
         QVERIFY(errorsOf(fitting).empty());
 
         const Project other = exampleWith(objective, false);

@@ -185,8 +185,7 @@ private:
             return Done{};
         }
         const projects::Project& project = m_run->project;
-        if (!projects::continuesText(projects::traitsOf(project.network.objective),
-                                     projects::examplesOf(project.data))) {
+        if (!projects::continuesText(projects::traitsOf(project.network.objective), projects::examplesOf(project))) {
             return Error{found.error().place, found.error().message +
                                                   "; expected an architecture of transformers, a language model that "
                                                   "continues text, or --to pytorch"};
@@ -217,7 +216,7 @@ private:
             m_dataset = std::move(*dataset);
             return Done{};
         }
-        if (!projects::examplesOf(m_run->project.data).input().isTokens()) {
+        if (!projects::examplesOf(m_run->project).input().isTokens()) {
             return dataset.error();
         }
         m_run->notes.push_back("the outputs that are recorded are of drawn tokens, for the data cannot be read: " +
@@ -235,7 +234,7 @@ private:
         if (projects::roundsToBf16(project.training.precision)) {
             project.training.precision = projects::Precision::Fp32; // its parameters are fp32
         }
-        const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project.data);
+        const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project);
         Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
         if (!network) {
             return network.error();
@@ -363,7 +362,7 @@ private:
         if (!classifies || known.empty() || areOrdinals(known)) {
             return {};
         }
-        const std::int64_t count = projects::examplesOf(project.data).target().vocabulary;
+        const std::int64_t count = projects::examplesOf(project).target().vocabulary;
         std::vector<std::string> names = projects::defaultClasses(count);
         std::copy_n(known.begin(), std::min(known.size(), names.size()), names.begin());
         return names;
@@ -384,7 +383,7 @@ private:
         RandomStream draws(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Inputs));
         batch.batch = kRecordedExamples;
         batch.time = std::min(project.training.sequenceLength, kRecordedTokens);
-        const std::vector<projects::ExampleField> fields = projects::examplesOf(project.data).fields;
+        const std::vector<projects::ExampleField> fields = projects::examplesOf(project).fields;
         for (std::size_t field = 0; field < fields.size(); ++field) {
             const bool perToken = std::ranges::count(fields[field].shape.dims, projects::kTime) > 0;
             const std::int64_t count = perToken ? batch.batch * batch.time : batch.batch;

@@ -173,6 +173,11 @@ Project withObjective(projects::Objective objective)
         return hiddenTokens();
     case Objective::Denoising:
         return denoising();
+    case Objective::Diffusion: {
+        Project project = pictures();
+        project.network.objective = objective;
+        return project;
+    }
     case Objective::Count:
         break;
     }
