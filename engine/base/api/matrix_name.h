@@ -52,11 +52,14 @@ inline constexpr const char* kDegreeErrors = "degree errors";
 /// of a row is the number of examples of its class. Recorded up to kMostConfusedClasses.
 inline constexpr const char* kConfusion = "confusion";
 inline constexpr std::int64_t kMostConfusedClasses = 100;
-/// Episodes of a validation in a world: one row per shown step, and for each of up to kMostShownEpisodes episodes the
-/// columns x, y, goal's x and goal's y.
+/// A picture of episodes of a validation in a world: one row per interval of y, one column per interval of x. The cells
+/// are kFree, or one of the others.
 inline constexpr const char* kRollout = "rollout";
-inline constexpr std::int64_t kMostShownEpisodes = 4;
-inline constexpr std::int64_t kRolloutColumns = 4;
+inline constexpr std::int64_t kRolloutSide = 64; ///< rows and columns
+inline constexpr float kFree = 0;
+inline constexpr float kWall = 0.25F;
+inline constexpr float kPath = 0.6F; ///< where the body was
+inline constexpr float kGoal = 1;
 } // namespace matrix
 
 /// The name of a recorded matrix: its kind, and the port that the mix feeds. As text, in stores, tables and pages:
