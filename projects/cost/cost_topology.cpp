@@ -68,10 +68,23 @@ NodeCost stepCost(const DepthMix& mix, const DepthStep& step, std::int64_t modul
     return cost;
 }
 
+/// Returns what the dynamic weights of a module keep of a token: the logits, the scales of the norms (with a layer norm
+/// the means too), the input of the constraint, the write's activation, and its weights.
+double keptBy(const MultiStream& wiring, const StreamSizes& sizes)
+{
+    const double n = real(wiring.streams);
+    const double logits = real(sizes.logits);
+    const double weights = n * (n + real(sizes.reads));
+    if (wiring.constraint == StreamConstraint::None) {
+        const double norms = wiring.norm == NormKind::Layer ? 2 : 1;
+        return n * (logits + norms + n + 1) + weights;
+    }
+    return logits + 1 + real(sizes.carry) + n + weights;
+}
+
 /// Streams have w features: d, or d/n of fractions. Products with weights that are always 0 or 1 are not counted.
 /// Dynamic weights take 2·n·d FLOP for the norm, and 2 for each of n·d features and logit. With a constraint, a token
-/// takes 4·n² FLOP for each Sinkhorn iteration, or 2·n!·n² for a sum of permutations. Dynamic weights keep the logits
-/// of a token, their activations and the weights, and n lengths of the streams.
+/// takes 4·n² FLOP for each Sinkhorn iteration, or 2·n!·n² for a sum of permutations.
 NodeCost stepCost(const MultiStream& wiring, const DepthStep& step, std::int64_t modules, double d)
 {
     const StreamSizes sizes = streamSizes(wiring, static_cast<std::int64_t>(d));
@@ -83,7 +96,7 @@ NodeCost stepCost(const MultiStream& wiring, const DepthStep& step, std::int64_t
     }
     if (step.module > modules) {
         const bool hasHead = wiring.exit == StreamExit::Head;
-        return hasHead ? NodeCost{0, 4 * all + 2 * n * all, all + 4 * n} : NodeCost{};
+        return hasHead ? NodeCost{0, 4 * all + 2 * n * all, n + 1} : NodeCost{};
     }
     NodeCost cost =
         mixing(real(static_cast<std::int64_t>(step.inputs.size())), real(static_cast<std::int64_t>(step.outputs)), w);
@@ -95,18 +108,12 @@ NodeCost stepCost(const MultiStream& wiring, const DepthStep& step, std::int64_t
     if (wiring.weights != StreamWeights::Dynamic) {
         return cost;
     }
-    const double logits = real(sizes.logits);
-    cost += {0, 2 * all + 2 * all * logits, n};
-    if (wiring.constraint == StreamConstraint::None) {
-        cost.activationElements += 3 * n * logits;
-        return cost;
+    cost += {0, 2 * all + 2 * all * real(sizes.logits), keptBy(wiring, sizes)};
+    if (wiring.constraint == StreamConstraint::Permutations) {
+        cost.flops += 2 * real(sizes.carry) * n * n;
+    } else if (wiring.constraint == StreamConstraint::DoublyStochastic) {
+        cost.flops += 4 * n * n * real(wiring.sinkhornIterations);
     }
-    const bool lite = wiring.constraint == StreamConstraint::Permutations;
-    cost.activationElements += 3 * logits + (lite ? n * n : 0);
-    cost.flops += lite ? 2 * real(sizes.carry) * n * n
-                  : wiring.constraint == StreamConstraint::DoublyStochastic
-                      ? 4 * n * n * real(wiring.sinkhornIterations)
-                      : 0;
     return cost;
 }
 

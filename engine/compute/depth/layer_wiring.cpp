@@ -87,9 +87,9 @@ public:
             visit(step);
             return;
         }
-        const bool ofModule = step.module > 0 && step.module <= m_wiring.m_program.modules;
+        const bool ofModule = isOfModule(step);
         const std::size_t module = ofModule ? static_cast<std::size_t>(step.module) - 1 : 0;
-        if (ofModule && !m_wiring.m_layers.runs(module, m_pass)) {
+        if (!isRun(step)) {
             if (step.kind == DepthStepKind::Run) {
                 return; // its output is absent
             }
@@ -98,8 +98,7 @@ public:
                 return;
             }
         }
-        const at::AutoGradMode gradient(at::GradMode::is_enabled() &&
-                                        (!ofModule || m_wiring.m_layers.hasGradient(module, m_pass)));
+        const at::AutoGradMode gradient(at::GradMode::is_enabled() && hasGradient(step));
         if (step.kind == DepthStepKind::Run && m_wiring.m_sums[number]) {
             addModule(step, module, *m_wiring.m_sums[number]);
             return;
@@ -115,6 +114,21 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isOfModule(const DepthStep& step) const
+    {
+        return step.module > 0 && step.module <= m_wiring.m_program.modules;
+    }
+    /// False for a step of a module that the pass leaves out.
+    [[nodiscard]] bool isRun(const DepthStep& step) const
+    {
+        return !isOfModule(step) || m_wiring.m_layers.runs(static_cast<std::size_t>(step.module) - 1, m_pass);
+    }
+    /// False for a step of a module that is to have no gradient.
+    [[nodiscard]] bool hasGradient(const DepthStep& step) const
+    {
+        return !isOfModule(step) || m_wiring.m_layers.hasGradient(static_cast<std::size_t>(step.module) - 1, m_pass);
+    }
+
     [[nodiscard]] bool isPresent(std::size_t number) const { return m_state.values[number].tensor.defined(); }
     /// Returns a value as one tensor, or an undefined tensor if it is absent.
     [[nodiscard]] const at::Tensor& value(std::size_t number)
@@ -353,7 +367,21 @@ private:
         if (m_pass.alteration && !m_pass.alteration->factors.empty()) {
             addFactors(step, *m_pass.alteration, inputs);
         }
+        if (m_wiring.m_hasStreams && step.row % 2 != 0) {
+            inputs.following = rowAfter(step);
+        }
         set(step, m_wiring.m_rule->mix(step, inputs, m_state.stack ? &*m_state.stack : nullptr));
+    }
+
+    /// Returns the row of the mix that follows `step` in this pass; nullopt if only one of the two records gradients.
+    [[nodiscard]] std::optional<std::size_t> rowAfter(const DepthStep& step) const
+    {
+        const std::vector<DepthStep>& steps = m_wiring.m_program.steps;
+        const auto next = std::find_if(steps.begin() + (&step - steps.data()) + 1, steps.end(), [&](const DepthStep& s) {
+            return s.kind == DepthStepKind::Mix && isRun(s);
+        });
+        const bool together = next != steps.end() && hasGradient(*next) == hasGradient(step);
+        return together ? std::optional(next->row) : std::nullopt;
     }
 
     static void addFactors(const DepthStep& step, const projects::Alteration& alteration, MixInputs& inputs)

@@ -38,9 +38,6 @@ void StackBorders::keep(std::size_t step, const DepthState& state)
 
 void StackBorders::keepRouting(std::size_t module, const MixWeights& read, const MixWeights& write)
 {
-    if (!m_wantsRouting) {
-        return;
-    }
     for (const MixWeights* const weights : {&read, &write}) {
         m_bytes += count(weights->weights) + count(weights->tokenWeights);
     }

@@ -48,6 +48,7 @@ public:
 
     /// Makes passes keep the weights of all modules of parallel streams and of the exit.
     void wantRouting() { m_wantsRouting = true; }
+    [[nodiscard]] bool wantsRouting() const { return m_wantsRouting; }
     /// Makes passes keep the streams at a border (projects::FilledStreams).
     void wantStreams(std::int64_t border) { m_wanted.insert(border); }
     /// Removes the kept values, but not which ones are wanted.
@@ -55,7 +56,7 @@ public:
 
     /// Keeps the state before step `step` of the program; steps ascend.
     void keep(std::size_t step, const DepthState& state);
-    /// Keeps the weights of a module's read and write (from 0; the exit is a read), if they are wanted.
+    /// Keeps the weights of a module's read and write (from 0; the exit is a read).
     void keepRouting(std::size_t module, const MixWeights& read, const MixWeights& write);
     /// Keeps the streams at a border if they are wanted.
     void keepStreams(std::int64_t border, const std::vector<at::Tensor>& streams);

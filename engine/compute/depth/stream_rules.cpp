@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Multi-stream residuals: Hyper-Connections (Zhu et al., 2024, eq. 2-14), mHC (Xie et al., 2025, eq. 7-9), identity
 // hyper-connections (Hy4), mHC-lite and Frac-Connections. The n streams are copies of the input or fractions of its
-// features. A layer's read and its new streams are mixes of n and n + R entries on the one mixing path, where R is 1
-// for copies and n for fractions; a stack for each layer, so that nothing outlives its readers but for the backward
-// pass. Arrays over tokens have the token last, as the mixing kernels take them.
+// features. A module's write and the next module's norm, logits and read are one function (ops/streams.h), with R reads:
+// 1 of copies, n of fractions. Under an alteration, reads and writes are mixes of n and n + R entries on the mixing path
+// instead. Arrays over tokens have the token last, as the kernels take them.
 //
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and so is the residual of
 // Frac-Connections; under mHC up to rounding.
@@ -12,7 +12,7 @@
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/depth/stack_borders.h"
 #include "engine/compute/ops/operators.h"
-#include "engine/compute/runtime/host_path.h"
+#include "engine/compute/ops/streams.h"
 #include "projects/depth/stream_start.h"
 #include "projects/depth/unrolled_depth.h"
 
@@ -22,10 +22,7 @@
 #include <ATen/ops/diag_embed.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/ones_like.h>
-#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
@@ -35,6 +32,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace residua::engine {
 
@@ -58,18 +58,18 @@ at::Tensor permutationMatrices(std::int64_t n, at::TensorOptions options)
     return at::stack(matrices).to(options);
 }
 
-/// The connections of all layers, before or after the constraint: read [L, n, R], carry [L, in, out] or its logits,
-/// write [L, n]. Connections of one layer's tokens have the token as the last dimension, no L and, for copies, no R.
+/// The connections of all layers that tokens share: read [L, n, R], carry [L, in, out] and write [L, n]. Before the
+/// constraint, carry can be logits, or undefined for the identity, and read has no R for copies.
 struct Connections {
     at::Tensor read;
-    at::Tensor carry; ///< undefined for the identity before the constraint
+    at::Tensor carry;
     at::Tensor write;
 };
 
-/// The connections of one module, as mixing weights.
-struct StreamMixes {
-    MixWeights read;  ///< [R, n]: from the streams to the layer's input (A_m, H_pre)
-    MixWeights write; ///< [n, n + R]: from the old streams (A_r, H_res) and the branch (B, H_post) to the new streams
+/// A read that the write before it has computed.
+struct StreamAhead {
+    std::size_t row = 0; ///< of the read
+    StreamResults results;
 };
 
 /// Returns one mix for each row of `weights`, computed in groups of the kernels' maximum.
@@ -130,29 +130,47 @@ public:
     void begin(const Pass& pass) final
     {
         m_pass = &pass;
+        m_ahead.reset();
         prepare();
     }
 
     /// Computes what all modules of the pass share.
     virtual void prepare()
     {
-        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
-        const StreamTerms terms = streamTerms(applied.read, applied.carry.movedim(-1, 0), applied.write);
+        const Connections applied = shared();
+        const StreamTerms terms = streamTerms(applied.read, applied.carry, applied.write);
         m_read = terms.read.unbind(0);
         m_write = terms.write.unbind(0);
     }
 
-    /// The weights of a module's read and write are computed from the streams that it reads.
+    /// The weights of a module's read and write are computed from the streams that it reads. The read of an even row
+    /// follows the write of the row before, which computes it unless the pass is altered.
     [[nodiscard]] std::vector<at::Tensor> mix(const projects::DepthStep& step, const MixInputs& inputs,
                                               DepthStack* stack) override
     {
-        if (step.row % 2 == 0) {
-            StreamMixes mixes = routing(step.row / 2, *stack);
-            m_following = std::move(mixes.write);
-            return mixRows(*stack, mixes.read, inputs, step.outputs);
+        const std::size_t module = step.row / 2;
+        if (m_pass->alteration != nullptr) {
+            if (step.row % 2 != 0) {
+                return mixRows(*stack, std::exchange(m_following, {}), inputs, step.outputs);
+            }
+            return mixRows(*stack, alteredRouting(module, inputs), inputs, step.outputs);
         }
-        const MixWeights write = std::exchange(m_following, {});
-        return mixRows(*stack, write, inputs, step.outputs);
+        if (step.row % 2 != 0) {
+            return write(inputs);
+        }
+        std::optional<StreamAhead> ahead = std::exchange(m_ahead, std::nullopt);
+        if (!ahead || ahead->row != step.row) {
+            StreamSite site = readSite(module);
+            site.streams.assign(inputs.values.begin(), inputs.values.end());
+            ahead = StreamAhead{step.row, streamSite(m_compute, site)};
+        }
+        if (module < m_modules) {
+            m_following = writeOf(module, ahead->results.y);
+        }
+        if (m_pass->borders != nullptr && m_pass->borders->wantsRouting()) {
+            m_pass->borders->keepRouting(module, readMix(module, ahead->results.y), m_following);
+        }
+        return std::move(ahead->results.reads);
     }
 
     /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
@@ -162,11 +180,10 @@ public:
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const at::NoGradGuard noGrad;
-        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
-        const at::Tensor carry = applied.carry.movedim(-1, 0);
+        const Connections applied = shared();
         const at::Tensor exit =
             m_exit.defined() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon : m_plainExit.flatten();
-        const std::vector<double> weights = streamTerms(applied.read, carry, applied.write).numbers(exit);
+        const std::vector<double> weights = streamTerms(applied.read, applied.carry, applied.write).numbers(exit);
         const projects::UnrolledDepth sums =
             projects::unrolled(projects::programOf(m_wiring, m_layers), {1, weights}, projects::Granularity::Module);
         const auto matrix = [&](const char* name, const at::Tensor& tensor) {
@@ -174,44 +191,59 @@ public:
             const std::int64_t n = m_wiring.streams;
             return Matrix{name, step, tensor.numel() / n, n, {values.begin(), values.end()}};
         };
-        return {mixMatrix(sums, step), matrix(matrix::kStreamRead, applied.read), matrix(matrix::kStreamCarry, carry),
+        return {mixMatrix(sums, step), matrix(matrix::kStreamRead, applied.read), matrix(matrix::kStreamCarry, applied.carry),
                 matrix(matrix::kStreamWrite, applied.write)};
     }
 
 protected:
-    /// Returns the mixes of module `module` (from 0), whose streams are the first n entries of `stack`.
-    [[nodiscard]] virtual StreamMixes of(std::size_t module, const DepthStack& /*stack*/) const
+    /// Returns the read of module `module` (from 0) as a site without streams.
+    [[nodiscard]] virtual StreamSite readOf(std::size_t module) const
     {
-        StreamMixes mixes;
-        mixes.read.weights = m_read[module];
-        mixes.write.weights = m_write[module];
-        return mixes;
+        StreamSite site;
+        site.reads = m_sizes.reads;
+        site.base = m_read[module];
+        return site;
+    }
+    /// Returns the weights [n, n + R] of the write of module `module`, for the logits of its streams: from the old
+    /// streams (A_r, H_res) and the branch (B, H_post) to the new streams.
+    [[nodiscard]] virtual MixWeights writeOf(std::size_t module, const at::Tensor& /*y*/) const
+    {
+        MixWeights write;
+        write.weights = m_write[module];
+        return write;
     }
 
     /// The learned numbers of the reads, [L, n, R]. Not kept, because a view would keep its gradient's node.
     [[nodiscard]] at::Tensor readOfStreams() const { return isCut() ? m_raw.read : m_raw.read.unsqueeze(2); }
     [[nodiscard]] bool isCut() const { return m_wiring.state == projects::StreamState::Fractions; }
 
-    /// Applies the wiring's constraint. The layers or tokens are the last dimension of `raw.carry`: [in, out, …], or of
-    /// permutations the logits [n!, …].
-    [[nodiscard]] Connections constrained(const Connections& raw) const
+    /// Apply the wiring's constraint to numbers of reads, matrices and writes. The layers or tokens are the last
+    /// dimension of the matrices: [in, out, …], or of permutations the logits [n!, …].
+    [[nodiscard]] at::Tensor boundRead(const at::Tensor& raw) const
+    {
+        const bool isFree = m_wiring.constraint == StreamConstraint::None;
+        const at::Tensor bound = isFree ? raw : at::sigmoid(raw);
+        return epsilon() == 0 ? bound : bound + epsilon();
+    }
+    [[nodiscard]] at::Tensor boundCarry(const at::Tensor& raw) const
     {
         const std::int64_t n = m_wiring.streams;
-        switch (m_wiring.constraint) {
-        case StreamConstraint::None:
-            break;
-        case StreamConstraint::DoublyStochastic:
-            return {at::sigmoid(raw.read), sinkhorn(raw.carry, m_wiring.sinkhornIterations),
-                    at::sigmoid(raw.write) * 2};
-        case StreamConstraint::Identity:
-            return {at::sigmoid(raw.read) + projects::kStreamEpsilon, raw.carry,
-                    at::sigmoid(raw.write) * 2 + projects::kStreamEpsilon};
-        case StreamConstraint::Permutations:
-            return {at::sigmoid(raw.read),
-                    at::mm(m_permutations.t(), at::softmax(raw.carry, 0)).view({n, n, raw.carry.size(1)}),
-                    at::sigmoid(raw.write) * 2};
+        if (m_wiring.constraint == StreamConstraint::Permutations) {
+            return at::mm(m_permutations.t(), at::softmax(raw, 0)).view({n, n, raw.size(1)});
         }
-        return raw;
+        const bool isStochastic = m_wiring.constraint == StreamConstraint::DoublyStochastic;
+        return isStochastic ? sinkhorn(raw, m_wiring.sinkhornIterations) : raw;
+    }
+    [[nodiscard]] at::Tensor boundWrite(const at::Tensor& raw) const
+    {
+        const bool isFree = m_wiring.constraint == StreamConstraint::None;
+        const at::Tensor bound = isFree ? raw : at::sigmoid(raw) * 2;
+        return epsilon() == 0 ? bound : bound + epsilon();
+    }
+    /// The constant that the constraint adds to reads and writes.
+    [[nodiscard]] double epsilon() const
+    {
+        return m_wiring.constraint == StreamConstraint::Identity ? projects::kStreamEpsilon : 0;
     }
     /// Returns the identity for `count` layers or tokens: [in, out, count].
     [[nodiscard]] at::Tensor identity(std::int64_t count) const
@@ -225,34 +257,12 @@ protected:
         return at::cat({carry.transpose(0, 1), branch}, 1);
     }
 
-    /// Returns x·wᵀ of the stream x [N, w] with the rows w [m, w]: [m, N] in the parameters' type.
-    [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
+    /// Sets the norm of all features of a token, whose logits are the products with `rows`.
+    void normAll(StreamSite& site, const at::Tensor& rows) const
     {
-        const at::Tensor given = stream.reshape({-1, stream.size(-1)});
-        const at::Tensor x = multipliesAsFloat(given) ? given.to(at::kFloat) : given;
-        return at::mm(rows.to(x.scalar_type()), x.t()).to(m_compute.parameterType);
-    }
-    /// Returns ‖x‖ of every token: [N].
-    [[nodiscard]] at::Tensor norm(const at::Tensor& stream) const
-    {
-        const at::Tensor x = stream.reshape({-1, stream.size(-1)}).to(m_compute.parameterType);
-        return at::linalg_vector_norm(x, 2, at::IntArrayRef{1});
-    }
-    /// Returns the product of all features of a token, divided by their root mean square, with the rows [m, d] of each
-    /// stream: [m, N].
-    [[nodiscard]] at::Tensor ofAllFeatures(const DepthStack& stack, const std::vector<at::Tensor>& rows) const
-    {
-        at::Tensor sum;
-        at::Tensor squares;
-        for (std::size_t stream = 0; stream < rows.size(); ++stream) {
-            const at::Tensor& x = stack.entry(stream);
-            const at::Tensor length = norm(x);
-            const at::Tensor part = product(x, rows[stream]);
-            sum = sum.defined() ? sum + part : part;
-            squares = squares.defined() ? squares + length * length : length * length;
-        }
-        const auto features = static_cast<double>(m_wiring.streams * m_sizes.width);
-        return sum * at::rsqrt(squares / features + projects::streamNormEpsilon(m_wiring));
+        site.norm = kernels::StreamNorm::all;
+        site.eps = projects::streamNormEpsilon(m_wiring);
+        site.rows = rows;
     }
 
     const MultiStream m_wiring;
@@ -268,46 +278,101 @@ protected:
     std::vector<at::Tensor> m_scales; ///< of each layer
 
 private:
-    /// Returns the mixes of a module, or of the exit as a read, in this pass and under its alteration.
-    [[nodiscard]] StreamMixes routing(std::size_t module, const DepthStack& stack)
+    /// Writes the branch to the streams and computes the read that follows, if it is to be computed here.
+    std::vector<at::Tensor> write(const MixInputs& inputs)
     {
-        const projects::Alteration* const alteration = m_pass->alteration.get();
-        StackBorders* const borders = m_pass->borders;
-        const bool isFrozen = alteration != nullptr && alteration->frozenRouting;
-        const auto* const kept = isFrozen && borders != nullptr ? borders->keptRouting(module) : nullptr;
-        TORCH_CHECK(!isFrozen || kept != nullptr, "the unaltered pass has not kept the weights of the streams");
-        StreamMixes mixes = kept != nullptr       ? StreamMixes{kept->first, kept->second}
-                            : module == m_modules ? StreamMixes{exit(stack), {}}
-                                                  : of(module, stack);
-        if (alteration == nullptr) {
-            if (borders != nullptr) {
-                borders->keepRouting(module, mixes.read, mixes.write);
-            }
-            return mixes;
+        StreamSite site = inputs.following ? readSite(*inputs.following / 2) : StreamSite();
+        const MixWeights weights = std::exchange(m_following, {});
+        const auto branch = inputs.values.begin() + m_wiring.streams;
+        site.streams.assign(inputs.values.begin(), branch);
+        site.branches.assign(branch, inputs.values.end());
+        site.weights = weights.weights;
+        site.tokenWeights = weights.tokenWeights;
+        StreamResults results = streamSite(m_compute, site);
+        std::vector<at::Tensor> streams = std::move(results.streams);
+        if (inputs.following) {
+            m_ahead = StreamAhead{*inputs.following, std::move(results)};
         }
-        const auto number = static_cast<std::int64_t>(module) + 1;
-        for (const projects::ReplacedTransitions& by : alteration->transitions) {
-            if (module < m_modules && by.first <= number && number <= by.last) {
-                mixes.write = withTransition(std::move(mixes.write), m_wiring.streams, by, *m_pass);
-            }
-        }
-        return mixes;
+        return streams;
     }
 
-    /// Returns the mix [1, n] of the streams after the last module, the first n entries of `stack`, that is the output.
-    [[nodiscard]] MixWeights exit(const DepthStack& stack) const
+    /// Returns the read of a module or of the exit as a site without streams.
+    [[nodiscard]] StreamSite readSite(std::size_t module) const
     {
-        MixWeights weights;
-        if (!m_exit.defined()) {
-            weights.weights = m_plainExit;
-            return weights;
+        return module == m_modules ? exitSite() : readOf(module);
+    }
+    /// Returns a read as a mix, for the logits of its streams.
+    [[nodiscard]] MixWeights readMix(std::size_t module, const at::Tensor& y) const
+    {
+        const StreamSite site = readSite(module);
+        MixWeights mix;
+        if (site.read == kernels::StreamRead::fixed) {
+            mix.weights = site.base;
+        } else {
+            mix.weightKind = kernels::WeightKind::none;
+            mix.gateKind = kernels::GateKind::token;
+            mix.tokenWeights = readWeights(site, m_wiring.streams, y).contiguous();
         }
-        const at::Tensor y = ofAllFeatures(stack, m_exit.unbind(0));
-        weights.weightKind = kernels::WeightKind::none;
-        weights.gateKind = kernels::GateKind::token;
-        weights.tokenWeights =
-            (at::sigmoid(y * m_exitScale + m_exitBias.unsqueeze(1)) + projects::kStreamEpsilon).unsqueeze(0);
-        return weights;
+        return mix;
+    }
+
+    /// Returns the mix of the read of a module or of the exit under the pass's alteration, and keeps that of its write.
+    [[nodiscard]] MixWeights alteredRouting(std::size_t module, const MixInputs& inputs)
+    {
+        const projects::Alteration& alteration = *m_pass->alteration;
+        StackBorders* const borders = m_pass->borders;
+        MixWeights read;
+        if (alteration.frozenRouting) {
+            const auto* const kept = borders != nullptr ? borders->keptRouting(module) : nullptr;
+            TORCH_CHECK(kept != nullptr, "the unaltered pass has not kept the weights of the streams");
+            std::tie(read, m_following) = *kept;
+        } else {
+            StreamSite site = readSite(module);
+            const at::Tensor y = logitsOf(std::move(site), inputs);
+            read = readMix(module, y);
+            m_following = module < m_modules ? writeOf(module, y) : MixWeights();
+        }
+        const auto number = static_cast<std::int64_t>(module) + 1;
+        for (const projects::ReplacedTransitions& by : alteration.transitions) {
+            if (module < m_modules && by.first <= number && number <= by.last) {
+                m_following = withTransition(std::move(m_following), m_wiring.streams, by, *m_pass);
+            }
+        }
+        return read;
+    }
+    /// Returns the logits of a site for given streams; undefined if it has none.
+    [[nodiscard]] at::Tensor logitsOf(StreamSite site, const MixInputs& inputs) const
+    {
+        if (!site.rows.defined()) {
+            return {};
+        }
+        site.streams.assign(inputs.values.begin(), inputs.values.end());
+        site.reads = 0;
+        site.read = kernels::StreamRead::fixed;
+        return streamSite(m_compute, site).y;
+    }
+
+    /// Returns the read [1, n] of the streams after the last module, which is the output.
+    [[nodiscard]] StreamSite exitSite() const
+    {
+        StreamSite site;
+        site.reads = 1;
+        if (!m_exit.defined()) {
+            site.base = m_plainExit;
+            return site;
+        }
+        normAll(site, m_exit);
+        site.read = kernels::StreamRead::sigmoid;
+        site.bias = m_exitBias.unsqueeze(0);
+        site.gain = m_exitScale.squeeze(0);
+        site.constant = projects::kStreamEpsilon;
+        return site;
+    }
+
+    /// Returns the connections that tokens share, under the constraint.
+    [[nodiscard]] Connections shared() const
+    {
+        return {boundRead(readOfStreams()), boundCarry(carryLast()).movedim(-1, 0), boundWrite(m_raw.write)};
     }
 
     [[nodiscard]] at::TensorOptions options() const
@@ -336,6 +401,7 @@ private:
     std::vector<at::Tensor> m_read;  ///< of each layer: [R, n]
     std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
     MixWeights m_following;          ///< of the write of the module that runs
+    std::optional<StreamAhead> m_ahead;
     const Pass* m_pass = nullptr;    ///< the pass that runs
 };
 
@@ -350,53 +416,47 @@ public:
     void prepare() override
     {
         StreamRule::prepare();
-        at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
-        // LayerNorm also needs the sum of the features, computed by one more row.
-        if (m_wiring.norm == projects::NormKind::Layer) {
-            rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
-        }
-        m_rows = rows.unbind(0);
+        const at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
+        m_rows = (isCentred() ? rows - rows.mean(2, true) : rows).unbind(0);
         if (m_bias.defined()) {
-            m_offsets = (m_dynamic * m_bias.unsqueeze(1)).sum(2, true).unbind(0);
+            m_offsets = (m_dynamic * m_bias.unsqueeze(1)).sum(2).unbind(0);
         }
         m_scales = m_scale.unbind(0);
     }
 
-    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
+    [[nodiscard]] StreamSite readOf(std::size_t module) const override
+    {
+        StreamSite site = StreamRule::readOf(module);
+        site.norm = isCentred() ? kernels::StreamNorm::centred : kernels::StreamNorm::each;
+        site.eps = isCentred() ? kLayerNormEpsilon : projects::streamNormEpsilon(m_wiring);
+        site.rows = m_rows[module];
+        site.read = kernels::StreamRead::tanh;
+        site.factor = m_scales[module][0];
+        if (m_bias.defined()) {
+            site.bias = m_offsets[module].narrow(0, 0, m_sizes.reads).unsqueeze(1).expand({-1, m_wiring.streams});
+        }
+        return site;
+    }
+
+    [[nodiscard]] MixWeights writeOf(std::size_t module, const at::Tensor& y) const override
     {
         const std::int64_t n = m_wiring.streams;
-        const std::int64_t reads = m_sizes.reads;
-        std::vector<at::Tensor> parts;
-        for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
-            const at::Tensor part = normalised(stack.entry(stream), m_rows[layer]);
-            parts.push_back(m_bias.defined() ? part + m_offsets[layer] : part);
+        at::Tensor logits = y.narrow(1, m_sizes.reads, n + 1); // [n, n + 1, N]
+        if (m_bias.defined()) {
+            logits = logits + m_offsets[module].narrow(0, m_sizes.reads, n + 1).unsqueeze(1);
         }
-        const at::Tensor active = at::tanh(at::stack(parts)); // [n, R + n + 1, N]
-        const at::Tensor alpha = active.narrow(1, 0, reads + n) * m_scales[layer][0];
-        const at::Tensor beta = active.select(1, reads + n) * m_scales[layer][1];
-        StreamMixes mixes = StreamRule::of(layer, stack);
-        mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
-        mixes.read.tokenWeights = alpha.narrow(1, 0, reads).transpose(0, 1).contiguous();
-        mixes.write.tokenWeights = joined(alpha.narrow(1, reads, n), beta);
-        return mixes;
+        const at::Tensor active = at::tanh(logits);
+        MixWeights write = StreamRule::writeOf(module, y);
+        write.gateKind = kernels::GateKind::token;
+        write.tokenWeights =
+            joined(active.narrow(1, 0, n) * m_scales[module][0], active.select(1, n) * m_scales[module][1]);
+        return write;
     }
 
 private:
-    /// The rows times the normalised stream: [R + n + 1, N].
-    [[nodiscard]] at::Tensor normalised(const at::Tensor& stream, const at::Tensor& rows) const
-    {
-        const auto w = static_cast<double>(m_sizes.width);
-        const at::Tensor length = norm(stream);
-        const at::Tensor products = product(stream, rows);
-        if (m_wiring.norm == projects::NormKind::Rms) {
-            return products * at::rsqrt(length * length / w + projects::streamNormEpsilon(m_wiring));
-        }
-        const at::Tensor mean = products.select(0, m_sizes.logits) / w;
-        const at::Tensor variance = (length * length / w - mean * mean).clamp_min(0);
-        return products.narrow(0, 0, m_sizes.logits) * at::rsqrt(variance + kLayerNormEpsilon);
-    }
+    [[nodiscard]] bool isCentred() const { return m_wiring.norm == projects::NormKind::Layer; }
 
-    std::vector<at::Tensor> m_offsets; ///< of each layer: [R + n + 1, 1], what the bias gives
+    std::vector<at::Tensor> m_offsets; ///< of each layer: [R + n + 1], what the bias gives
 };
 
 /// mHC, identity hyper-connections and mHC-lite: all n·d features of a token give its weights, which are the constraint
@@ -417,28 +477,36 @@ public:
         }
     }
 
-    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
+    [[nodiscard]] StreamSite readOf(std::size_t module) const override
+    {
+        StreamSite site;
+        normAll(site, m_rows[module]);
+        site.reads = 1;
+        site.read = kernels::StreamRead::sigmoid;
+        site.bias = m_reads[module].t();
+        site.gain = m_scales[module][0];
+        site.constant = epsilon();
+        return site;
+    }
+
+    [[nodiscard]] MixWeights writeOf(std::size_t module, const at::Tensor& y) const override
     {
         const std::int64_t n = m_wiring.streams;
-        const at::Tensor y = ofAllFeatures(stack, m_rows[layer].unbind(0));
-        const at::Tensor& scale = m_scales[layer];
-        Connections logits;
-        logits.read = y.narrow(0, 0, n) * scale[0] + m_reads[layer];
+        const at::Tensor& scale = m_scales[module];
+        at::Tensor carry;
         if (m_sizes.carry > 0) {
-            const at::Tensor& all = m_carries[layer];
-            logits.carry = y.narrow(0, n, m_sizes.carry) * scale[1] + all.reshape({-1, 1});
-            logits.carry = all.dim() == 2 ? logits.carry.view({n, n, -1}) : logits.carry;
+            const at::Tensor& all = m_carries[module];
+            carry = y.narrow(0, n, m_sizes.carry) * scale[1] + all.reshape({-1, 1});
+            carry = boundCarry(all.dim() == 2 ? carry.view({n, n, -1}) : carry);
         } else {
-            logits.carry = identity(y.size(1));
+            carry = identity(y.size(1));
         }
-        logits.write = y.narrow(0, n + m_sizes.carry, n) * scale[-1] + m_writes[layer].unsqueeze(1);
-        const Connections applied = constrained(logits);
-        StreamMixes mixes;
-        mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
-        mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
-        mixes.read.tokenWeights = applied.read.unsqueeze(0);
-        mixes.write.tokenWeights = joined(applied.carry, applied.write);
-        return mixes;
+        const at::Tensor write = y.narrow(0, n + m_sizes.carry, n) * scale[-1] + m_writes[module].unsqueeze(1);
+        MixWeights weights;
+        weights.weightKind = kernels::WeightKind::none;
+        weights.gateKind = kernels::GateKind::token;
+        weights.tokenWeights = joined(carry, boundWrite(write));
+        return weights;
     }
 
 private:

@@ -484,7 +484,9 @@ private Q_SLOTS:
         Altered of("ihc");
         engine::AlteredPasses passes(*of.network, engine::Pass());
         const at::Tensor whole = passes.whole(of.batch);
-        QVERIFY(at::equal(passes.altered(of.batch, replacing(1, kAlteredDepth, TransitionForm::Identity)), whole));
+        // An altered pass adds the streams and the branch by another kernel, in an order of its own.
+        QVERIFY(distance(passes.altered(of.batch, replacing(1, kAlteredDepth, TransitionForm::Identity)), whole) <
+                1e-13 * (1 + whole.abs().max().item<double>()));
     }
 
     /// Weights that are the same for all tokens do not depend on the streams; others do.

@@ -134,6 +134,10 @@ std::unique_ptr<at::ObserverContext> observe(const at::RecordFunction& function)
         g_seen.products += 2 * sizeOf(inputs[0]) * static_cast<double>(inputs[1].toTensor().size(2));
     } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") {
         g_seen.products += 4 * sizeOf(inputs[1]) * static_cast<double>(inputs[2].toTensor().size(2));
+    } else if (name.starts_with("residua::streams") && inputs[0].toTensor().defined()) {
+        const double passes = name == "residua::streams" ? 1 : 2;
+        const auto logits = static_cast<double>(inputs[0].toTensor().size(-2) * inputs[2].toInt());
+        g_seen.products += passes * 2 * logits * sizeOf(inputs[1]);
     } else if (name == "aten::add" || name == "aten::mul") {
         g_seen.elements += resultSize(inputs);
     } else if (name == "aten::mv") {
