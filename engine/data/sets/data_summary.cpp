@@ -192,6 +192,9 @@ DataSummary summaryOf(const projects::Project& project, const std::filesystem::p
     std::visit(
         [&](const auto& source) {
             if constexpr (requires { source.path; }) {
+                if (source.path.empty()) { // a built-in world
+                    return;
+                }
                 std::ranges::move(notesOnUnused(source, projectDirectory), std::back_inserter(summary.notes));
             }
         },

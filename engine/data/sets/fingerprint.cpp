@@ -211,9 +211,16 @@ DataPart generatedPart(const projects::Project& project)
     std::ostringstream text;
     text.precision(17);
     std::visit(
-        [&](const auto& source) {
-            if constexpr (
-                !requires { source.path; } && !requires { source.parts; }) {
+        [&]<class Data>(const Data& source) {
+            constexpr bool hasFiles = requires
+            {
+                source.path;
+            }
+            || requires
+            {
+                source.parts;
+            };
+            if constexpr (!hasFiles || std::is_same_v<Data, projects::WorldData>) { // those of a built-in world
                 addParameters(text, source);
             }
         },

@@ -101,6 +101,9 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         project.data.source = projects::DrawnPictures{};
         project.data.augmentation.operations = 1;
     }
+    if (auto* const world = std::get_if<projects::WorldData>(&project.data.source)) {
+        world->kind = projects::WorldKind::Mujoco;
+    }
     for (projects::Loop& loop : project.stack().loops) {
         loop.streams = projects::LoopStreams::Gated;
         loop.draw = projects::VisitDraw::Poisson;

@@ -32,6 +32,13 @@ Project exampleWith(const ObjectiveTraits& objective, bool fitting)
     if (fitting && objective.diffuses) {
         project = findExample("small-vit")->project;
     }
+    if (fitting && objective.acts) {
+        const std::int64_t features = project.stack().width;
+        project.data.source =
+            WorldData{.kind = WorldKind::Mujoco, .path = "model", .states = features, .actions = features, .goals = 1};
+        project.network.ownLoss = OwnLoss::Measured;
+        project.training.batching = BatchKind::Random;
+    }
     project.network.objective = objective.objective;
     if (auto* const language = std::get_if<SyntheticLanguage>(&project.data.source); language && objective.denoises) {
         language->vocabulary += tokensAdded(project.data.denoising);
@@ -62,6 +69,7 @@ private slots:
         QCOMPARE(keyOf(Objective::MaskedToken), std::string("masked_token"));
         QCOMPARE(keyOf(Objective::Denoising), std::string("mixture_of_denoisers"));
         QCOMPARE(keyOf(Objective::Diffusion), std::string("denoising_diffusion"));
+        QCOMPARE(keyOf(Objective::TimeAtGoal), std::string("time_at_goal"));
     }
 
     void keysAndTitlesAreUnique()
