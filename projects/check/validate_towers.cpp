@@ -4,6 +4,8 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_program.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/kept_parts.h"
@@ -59,6 +61,66 @@ void checkInput(const Project& view, std::size_t index, Problems& problems)
             pointerOfView(index, "/network/input"),
             "reads \"" + input + "\", which no tower before it has; expected " +
                 (known.empty() ? "nothing, the examples' input" : "one of " + joinedText(std::views::keys(known))));
+    }
+}
+
+/// Returns the shapes of the parameters of a graph's nodes by their names.
+std::map<std::string, std::vector<std::int64_t>> parametersIn(const Project& view, const GraphRef& ref)
+{
+    std::map<std::string, std::vector<std::int64_t>> shapes;
+    const Graph& graph = ref.isStem() ? view.network.stem : view.network.head;
+    for (const ResolvedNode& node : resolveGraph(view, ref).nodes) {
+        for (NodeParameter& parameter : parametersOf(*node.kind, node.params, node.in)) {
+            shapes.emplace(graph.find(node.id)->name + "." + parameter.name, std::move(parameter.shape));
+        }
+    }
+    return shapes;
+}
+
+/// Returns why the first tower of `view` cannot use the weights of the first one of `owner`; empty if it can.
+std::string whyNotShared(const Project& view, const Project& owner)
+{
+    const Network& network = view.network;
+    const Network& other = owner.network;
+    if (network.stack() != other.stack() || network.blocks != other.blocks || network.rank != other.rank ||
+        network.tieHead != other.tieHead) {
+        return "whose layers, blocks, topology, schedule, rank or tied head are others; expected the same ones";
+    }
+    for (const GraphRef& ref : {GraphRef::stem(), GraphRef::head()}) {
+        const auto own = parametersIn(view, ref);
+        const auto all = parametersIn(owner, ref);
+        for (const auto& [name, shape] : own) {
+            const auto found = all.find(name);
+            if (found == all.end() || found->second != shape) {
+                return "whose " + placeOf(ref) + " has no parameter " + name +
+                       " of this shape; expected a node of "
+                       "this name that has the same inputs and sizes, or none";
+            }
+        }
+    }
+    return {};
+}
+
+/// Checks that a tower that uses another's weights needs none besides.
+void checkWeights(const Project& project, std::size_t index, Problems& problems)
+{
+    const Network& network = towerAt(project, index);
+    const std::size_t owner = weightsOwner(project, index);
+    if (network.weights.empty()) {
+        return;
+    }
+    std::string why;
+    if (index == 0) {
+        why = "but the first tower, which judges the run, has its own; expected nothing";
+    } else if (owner == index || owner == towerCount(project)) {
+        why = "expected the name of another tower";
+    } else if (!towerAt(project, owner).weights.empty()) {
+        why = "which uses those of " + towerAt(project, owner).weights + "; expected that tower";
+    } else {
+        why = whyNotShared(viewOf(project, index), viewOf(project, owner));
+    }
+    if (!why.empty()) {
+        problems.error(pointerOfView(index, "/network/weights"), "names \"" + network.weights + "\", " + why);
     }
 }
 
@@ -229,6 +291,10 @@ void checkLosses(const Project& project, Problems& problems)
             const std::size_t tower = towerNamed(project, name);
             if (tower == towerCount(project)) {
                 problems.error(path + "/trains", "loss " + loss.name, "there is no tower " + name);
+            } else if (const std::string& weights = towerAt(project, tower).weights; !weights.empty()) {
+                problems.error(path + "/trains", "loss " + loss.name,
+                               "trains the tower " + name + ", which uses the weights of " + weights +
+                                   "; expected that tower");
             } else if (towerAt(project, tower).frozen) {
                 problems.error(path + "/trains", "loss " + loss.name,
                                "trains the tower " + name +
@@ -302,6 +368,7 @@ void validateTowers(const Project& project, Problems& problems)
         if (index > 0) {
             checkTower(project, index, problems);
         }
+        checkWeights(project, index, problems);
     }
     checkLosses(project, problems);
     const std::set<std::size_t> used = usedTowers(project);

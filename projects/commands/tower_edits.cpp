@@ -71,6 +71,9 @@ struct Renaming {
     [[nodiscard]] std::vector<Edit> editsOf(const Network& reader) const
     {
         std::vector<Edit> edits;
+        if (reader.weights == network.name) {
+            edits.emplace_back(SetField{"/network/weights", {lineOf(JsonValue{after})}});
+        }
         if (std::string input = reader.input; rename(input)) {
             edits.emplace_back(SetField{"/network/input", {lineOf(JsonValue{input})}});
         }
@@ -136,9 +139,10 @@ Result<TowerChange> removeTower(const Project& project, std::size_t shown)
     }
     std::vector<std::string> users;
     for (std::size_t index = 0; index < towerCount(project); ++index) {
-        const bool reads = index != shown && std::ranges::any_of(readValues(project, index), [&](const auto& value) {
-                               return towerOfValue(project, value) == shown;
-                           });
+        const bool reads = index != shown && (weightsOwner(project, index) == shown ||
+                                              std::ranges::any_of(readValues(project, index), [&](const auto& value) {
+                                                  return towerOfValue(project, value) == shown;
+                                              }));
         if (reads) {
             users.push_back("the tower " + towerAt(project, index).name);
         }

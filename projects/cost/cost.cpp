@@ -410,6 +410,11 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
         const Network& network = towerAt(*project, index);
         Cost cost = index == 0 ? report.total : costOfFirst(viewOf(*project, index), device, ranks).total;
         cost = network.frozen ? asFrozen(cost) : cost;
+        if (!network.weights.empty()) { // they count where they are
+            cost.parameters = 0;
+            cost.weightBytes = 0;
+            cost.optimiserBytes = 0;
+        }
         report.towers.emplace(network.name, cost);
     }
     report.total = {};

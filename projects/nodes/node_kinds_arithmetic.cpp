@@ -328,6 +328,23 @@ std::vector<NodeKind> arithmeticKinds()
          .shapeRule = flattenShape,
          .costRule = noCost},
         parameterKind(),
+        {.key = "noise",
+         .title = "Noise",
+         .category = "Arithmetic",
+         .summary = "Draws of N(0, 1) of the input's shape while training, else 0",
+         .traits = {.keepsInputs = false},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = [](const ParamMap&, Shapes in) -> ShapeRuleResult {
+             const Status ok = requireReal(in[0], "in", 2);
+             return ok ? ShapeRuleResult(std::vector{in[0]}) : ok.error();
+         },
+         .costRule =
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 const double elements = elementsOf(out[0], context);
+                 return NodeCost{0, elements, elements};
+             }},
     };
 }
 

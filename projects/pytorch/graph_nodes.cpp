@@ -70,6 +70,7 @@ private:
             {"activation", &NodeWriter::addActivation},
             {"swiglu", &NodeWriter::addSwiglu},
             {"dropout", &NodeWriter::addDropout},
+            {"noise", &NodeWriter::addNoise},
             {"scale", &NodeWriter::addScale},
             {"attention", &NodeWriter::addAttention},
             {"token_embedding", &NodeWriter::addTokenEmbedding},
@@ -326,6 +327,12 @@ private:
     }
 
     Result<std::string> addSwiglu(const ResolvedNode& node) { return "F.silu(" + in(node, 0) + ") * " + in(node, 1); }
+
+    Result<std::string> addNoise(const ResolvedNode& node)
+    {
+        const std::string like = in(node);
+        return "(torch.randn_like(" + like + ") if self.training else torch.zeros_like(" + like + "))";
+    }
 
     Result<std::string> addDropout(const ResolvedNode& node)
     {

@@ -157,6 +157,11 @@ private:
     Status add(std::size_t index)
     {
         const Network& network = towerAt(m_project, index);
+        if (!network.weights.empty()) {
+            return Error{"tower " + network.name, "uses the weights of " + network.weights +
+                                                      ", which exported code has once; expected --tower NAME of one "
+                                                      "that reads no other"};
+        }
         Result<TowerCode> code =
             towerCodeOf(viewOf(m_project, index),
                         index < m_layers.size() ? m_layers[index] : std::vector<ExportedLayer>(), m_variables);

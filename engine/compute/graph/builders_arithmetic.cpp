@@ -2,6 +2,7 @@
 #include "engine/compute/graph/fusion.h"
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/operator.h"
+#include "engine/compute/ops/noise.h"
 #include "projects/nodes/expression.h"
 
 #include <ATen/TensorOperators.h>
@@ -15,8 +16,10 @@
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/pow.h>
+#include <ATen/ops/randn_like.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/trunc.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -51,6 +54,36 @@ OperatorResult buildParameter(const NodeContext& node)
                 : node.plan.addConstant(name, shape, projects::paramDouble(node.params, "value"), Decay::No);
     return makeOperator(
         [value, type = node.plan.compute().activationType](const Inputs&, const Pass&) { return value.to(type); });
+}
+
+/// Draws of N(0, 1) by example in training, zeros in evaluation.
+class NoiseOperator final : public Operator {
+public:
+    explicit NoiseOperator(std::uint64_t stream) : m_stream(stream) {}
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
+    {
+        const at::Tensor& like = in[0];
+        if (!pass.training()) {
+            return at::zeros_like(like.detach());
+        }
+        if (!pass.draws.defined()) {
+            return at::randn_like(like.detach());
+        }
+        const std::int64_t examples = like.size(0);
+        const std::int64_t width = like.numel() / std::max<std::int64_t>(examples, 1);
+        return normalDraws(examples, width, streamOfVisit(m_stream, in.layer()), pass.draws)
+            .to(like.scalar_type())
+            .view(like.sizes());
+    }
+    [[nodiscard]] bool drops() const override { return true; }
+
+private:
+    std::uint64_t m_stream;
+};
+
+OperatorResult buildNoise(const NodeContext& node)
+{
+    return OperatorResult(std::make_unique<NoiseOperator>(streamKey(0, node.prefix())));
 }
 
 OperatorResult buildMultiply(const NodeContext&)
@@ -180,7 +213,7 @@ OperatorResult buildExpression(const NodeContext& node)
 
 constexpr NodeBuilderEntry kArithmeticBuilders[] = {
     {"add", buildAdd},         {"multiply", buildMultiply},     {"concat", buildConcat},       {"image", buildImage},
-    {"flatten", buildFlatten}, {"expression", buildExpression}, {"parameter", buildParameter},
+    {"flatten", buildFlatten}, {"expression", buildExpression}, {"parameter", buildParameter}, {"noise", buildNoise},
 };
 
 } // namespace

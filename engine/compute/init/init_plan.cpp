@@ -108,8 +108,9 @@ InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initi
 {
 }
 
-void InitPlan::enter(std::string scope, StackStart stack)
+void InitPlan::enter(std::string scope, StackStart stack, Weights weights)
 {
+    m_weights = weights;
     m_scope = std::move(scope);
     m_stack = stack;
 }
@@ -124,6 +125,14 @@ at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, Par
 {
     const std::string name = scoped(unscoped);
     start.stack = m_stack;
+    if (m_weights == Weights::Shared) {
+        const auto shared = std::ranges::find(m_parameters, name, &NamedParameter::name);
+        TORCH_CHECK(shared != m_parameters.end() && shared->tensor.sizes() == shape,
+                    "the tower that has the weights has "
+                    "no parameter ",
+                    name, " of the shape ", shape);
+        return shared->tensor;
+    }
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
@@ -155,14 +164,18 @@ Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, Param
     const at::Tensor v = add(projects::siblingOf(name, "v"), inner, {.values = {}, .follows = {}}, Decay::Yes);
     weight.u = m_parameters.size();
     const at::Tensor u = add(projects::siblingOf(name, "u"), {rows, *rank}, std::move(start), Decay::Yes);
-    m_factored.push_back(std::move(weight));
+    if (m_weights == Weights::Own) {
+        m_factored.push_back(std::move(weight));
+    }
     return {{}, u, v};
 }
 
 at::Tensor InitPlan::addFeatures(const std::string& name, at::IntArrayRef shape, AttentionFeatures attention)
 {
-    attention.parameter = m_parameters.size();
-    m_attentions.push_back(std::move(attention));
+    if (m_weights == Weights::Own) {
+        attention.parameter = m_parameters.size();
+        m_attentions.push_back(std::move(attention));
+    }
     return add(name, shape, Role::Features);
 }
 
@@ -179,7 +192,9 @@ at::Tensor InitPlan::addValues(const std::string& name, const at::Tensor& values
 at::Tensor InitPlan::addBuffer(const std::string& name, at::IntArrayRef shape, double value)
 {
     at::Tensor buffer = addConstant(name, shape, value, Decay::No);
-    m_parameters.back().isBuffer = true;
+    if (m_weights == Weights::Own) {
+        m_parameters.back().isBuffer = true;
+    }
     return buffer.requires_grad_(false);
 }
 

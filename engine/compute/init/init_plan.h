@@ -84,11 +84,14 @@ public:
     InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
              StackStart stack = {});
 
+    /// Whether a tower's declarations make parameters, or return those that another tower declared before.
+    enum class Weights { Own, Shared };
     /// The parameters declared next belong to a tower with this stack. Their names begin with `scope`, which is added
-    /// to names without it: "teacher.", or empty.
-    void enter(std::string scope, StackStart stack);
+    /// to names without it: "teacher.", or empty. With shared weights, `scope` is that of the tower that declared them.
+    void enter(std::string scope, StackStart stack, Weights weights = Weights::Own);
 
-    /// Declares a parameter; its name must be new. It decays as its role says.
+    /// Declares a parameter; its name must be new, or under Weights::Shared declared with this shape. It decays as its
+    /// role says.
     at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
     at::Tensor add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay);
     /// Declares the weight `name`, which ends with "weight". With a rank, declares its factors, whose names end with
@@ -158,6 +161,7 @@ private:
     std::int64_t m_seed;
     StackStart m_stack;
     std::string m_scope;
+    Weights m_weights = Weights::Own;
     std::vector<NamedParameter> m_parameters;
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;

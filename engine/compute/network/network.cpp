@@ -33,6 +33,7 @@ public:
     Network(const Compute& compute, const Project& project, std::size_t judge)
         : m_compute(compute),
           m_groups(projects::lossGroupsOf(project)),
+          m_readByFirst(projects::reachOf(project, {0})),
           m_judged(judge),
           m_plan(compute, project.initialisation, project.seeds.init)
     {
@@ -51,8 +52,10 @@ public:
                 continue;
             }
             const std::string& name = projects::towerAt(project, index).name;
-            Result<std::unique_ptr<CompiledTower>> tower = CompiledTower::compile(
-                projects::viewOf(project, index), examples, index == 0 ? "" : name + ".", m_plan, m_rotaryTables);
+            const std::size_t owner = projects::weightsOwner(project, index);
+            const std::string scope = owner == 0 ? "" : projects::towerAt(project, owner).name + ".";
+            Result<std::unique_ptr<CompiledTower>> tower =
+                CompiledTower::compile(projects::viewOf(project, index), examples, scope, m_plan, m_rotaryTables);
             if (!tower) {
                 return index == 0 ? tower.error()
                                   : Error{"tower " + name + " · " + tower.error().place, tower.error().message};
@@ -65,6 +68,7 @@ public:
             }
             m_towers.push_back({index, *std::move(tower)});
         }
+        findNeeded(project);
         markFrozen();
         setTrained(m_groups.front());
         if (const Status named = checkNames(project); !named) {
@@ -135,12 +139,19 @@ public:
             setTrained(losses);
         }
         Pass whole = passFor(batch, pass);
-        whole.holdsBuffers |= group > 0; // the first group's pass changes them
+        const bool holdsAll = whole.holdsBuffers;
         GroupLoss result;
         const auto add = [&result](const at::Tensor& term) {
             result.trained = result.trained.defined() ? result.trained + term : term;
         };
-        runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
+        const auto runs = [&](const Tower& tower) {
+            // The first group that runs a tower changes its buffers.
+            whole.holdsBuffers =
+                holdsAll || std::ranges::any_of(m_needed.begin(), m_needed.begin() + std::ptrdiff_t(group),
+                                                [&](const auto& needed) { return needed.contains(tower.index); });
+            return m_needed[group].contains(tower.index);
+        };
+        runSome(batch.input, whole, runs, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
             const projects::Network& network = tower.compiled->network();
             if (losses.hasObjectives && network.ownLoss != projects::OwnLoss::None) {
                 std::vector<BatchMean> terms =
@@ -238,7 +249,8 @@ public:
     {
         std::vector<Matrix> matrices = m_first->coefficients(step);
         for (const Tower& tower : m_towers) {
-            for (Matrix& matrix : tower.index == 0 ? std::vector<Matrix>() : tower.compiled->coefficients(step)) {
+            const bool isOwn = tower.index > 0 && tower.compiled->network().weights.empty();
+            for (Matrix& matrix : isOwn ? tower.compiled->coefficients(step) : std::vector<Matrix>()) {
                 matrix.name.kind = tower.compiled->network().name + "." + matrix.name.kind;
                 matrices.push_back(std::move(matrix));
             }
@@ -276,6 +288,27 @@ private:
     [[nodiscard]] std::string ownLossOf(const Tower& tower) const
     {
         return tower.index == m_judged ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
+    }
+
+    /// Finds the towers that each group of losses runs: those whose values its losses read, and for the objectives all
+    /// that have one or a regulariser.
+    void findNeeded(const Project& project)
+    {
+        for (const LossGroup& group : m_groups) {
+            std::set<std::size_t> needed;
+            for (const Tower& tower : m_towers) {
+                const bool isMeasured = tower.compiled->network().ownLoss != projects::OwnLoss::None;
+                if (group.hasObjectives && (isMeasured || tower.compiled->hasRegularisers())) {
+                    needed.insert(tower.index);
+                }
+            }
+            for (const projects::Loss& loss : group.losses) {
+                needed.insert(projects::towerOfValue(project, loss.output));
+                needed.insert(projects::towerOfValue(project, loss.target));
+            }
+            needed.erase(projects::towerCount(project)); // of an empty target
+            m_needed.push_back(projects::reachOf(project, std::move(needed)));
+        }
     }
 
     /// Notes the parameters that no group of losses trains.
@@ -362,7 +395,18 @@ private:
     template <class Use>
     void runAll(const at::Tensor& input, Pass& whole, const Use& use)
     {
+        runSome(
+            input, whole, [](const Tower&) { return true; }, use);
+    }
+
+    /// Runs the towers for which `runs` returns true.
+    template <class Runs, class Use>
+    void runSome(const at::Tensor& input, Pass& whole, const Runs& runs, const Use& use)
+    {
         for (const Tower& tower : m_towers) {
+            if (!runs(tower)) {
+                continue;
+            }
             Pass own = passOf(tower, whole);
             std::vector<at::Tensor> outputs =
                 tower.compiled->outputs(statesOf(*tower.compiled, input, whole, own), own);
@@ -377,12 +421,15 @@ private:
         }
     }
 
-    /// Runs the towers that come before the first one of the document.
+    /// Runs the towers that the first one of the document reads, also through others.
     void runBefore(const at::Tensor& input, Pass& whole)
     {
         for (const Tower& tower : m_towers) {
             if (tower.index == 0) {
                 return;
+            }
+            if (!m_readByFirst.contains(tower.index)) {
+                continue;
             }
             Pass own = passOf(tower, whole);
             const Residual states = statesOf(*tower.compiled, input, whole, own);
@@ -445,6 +492,9 @@ private:
             return exitLossesOf(gatedTower(loss), batch.target, whole).expected(loss.entropy);
         }
         const at::Tensor& output = whole.inputs.at(loss.output);
+        if (!hasTarget(loss.kind)) {
+            return valueLoss(loss, output, {});
+        }
         const at::Tensor given = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
         const at::Tensor target = trainsTarget(loss.kind) ? given : given.detach();
         const bool padded = whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
@@ -497,9 +547,11 @@ private:
     Compute m_compute;
     RotaryTables m_rotaryTables;
     std::vector<LossGroup> m_groups;
-    std::vector<Tower> m_towers; ///< in the order in which they run
+    std::vector<std::set<std::size_t>> m_needed; ///< by group, the towers that it runs
+    std::vector<Tower> m_towers;                 ///< in the order in which they run
     CompiledTower* m_first = nullptr;
-    std::size_t m_judged = 0; ///< index of the judged tower
+    std::set<std::size_t> m_readByFirst; ///< with the first one
+    std::size_t m_judged = 0;            ///< index of the judged tower
     CompiledTower* m_judge = nullptr;
     InitPlan m_plan;
 };

@@ -57,7 +57,9 @@ public:
             return sizes.error();
         }
         m_sizes = std::move(*sizes);
-        m_plan.enter(m_scope, {m_project.stack().evaluatedDepth(), residualFactor(m_project)});
+        const bool isShared = !m_project.network.weights.empty();
+        m_plan.enter(m_scope, {m_project.stack().evaluatedDepth(), residualFactor(m_project)},
+                     isShared ? InitPlan::Weights::Shared : InitPlan::Weights::Own);
         m_tower->m_parameters.first = m_plan.all().size();
         for (const auto part : {&TowerCompiler::addStem, &TowerCompiler::addStack, &TowerCompiler::addHead}) {
             if (const Status added = (this->*part)(); !added) {
@@ -66,6 +68,9 @@ public:
         }
         m_tower->m_parameters.second = m_plan.all().size();
         decayProducts();
+        if (isShared) {
+            m_tower->m_regularisers.clear(); // those of the tower that has the weights count once
+        }
         return std::move(m_tower);
     }
 

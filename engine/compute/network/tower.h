@@ -31,7 +31,8 @@ struct DeviceBatch;
 class CompiledTower {
 public:
     /// Compiles the first tower of `view` (projects::viewOf), and declares its parameters in `plan`. `scope` is the
-    /// beginning of their names: "teacher.", or empty.
+    /// beginning of their names: "teacher.", or empty. A tower with the weights of another one declares none; `scope`
+    /// is then that of the other one, which must be compiled before.
     [[nodiscard]] static Result<std::unique_ptr<CompiledTower>> compile(const projects::Project& view,
                                                                         const projects::ExampleSchema& examples,
                                                                         const std::string& scope, InitPlan& plan,
@@ -69,6 +70,7 @@ public:
     [[nodiscard]] at::Tensor logExitShares(const std::vector<at::Tensor>& exits) const;
     /// Returns the head's outputs in the order of its ports, the tower's output first.
     [[nodiscard]] std::vector<at::Tensor> outputs(const Residual& states, const Pass& pass);
+    [[nodiscard]] bool hasRegularisers() const { return !m_regularisers.empty(); }
     /// Returns the regularisers of a pass, which must define the use of the layers.
     [[nodiscard]] std::vector<at::Tensor> regularisers(const Pass& pass) const;
 

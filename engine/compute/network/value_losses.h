@@ -11,7 +11,7 @@ namespace residua::engine {
 
 /// Returns the further loss of an output against a target, a scalar in at least single precision; LossKind has the
 /// formulas. Returns the cross-entropy for ExpectedExit. In a contrastive loss, two vectors that coincide pass no
-/// gradient to each other.
+/// gradient to each other. LossKind::Mean reads no target.
 [[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
 /// Returns the mean of a loss between values [batch, time, d] over the tokens where `kept` [batch, time] is true; 0 if
 /// there are no such tokens.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/ops/noise.h"
 #include "engine/compute/ops/operators.h"
 
 #include "engine/compute/ops/transformer_kernels.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/ge.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/sqrt.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -14,6 +19,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace residua::engine {
@@ -100,6 +106,15 @@ public:
 };
 
 } // namespace
+
+at::Tensor normalDraws(std::int64_t examples, std::int64_t width, std::uint64_t stream, const at::Tensor& draws)
+{
+    const at::NoGradGuard noGrad;
+    const at::Tensor words = drawnWords(draws, stream, examples, 2 * width);
+    const at::Tensor uniform = (words.to(at::kDouble) + 0.5) * 0x1p-32; // inside (0, 1)
+    const at::Tensor radius = at::sqrt(at::log(uniform.narrow(1, 0, width)) * -2);
+    return radius * at::cos(uniform.narrow(1, width, width) * (2 * std::numbers::pi));
+}
 
 at::Tensor dropout(const at::Tensor& x, double rate, std::uint64_t stream, const at::Tensor& draws)
 {
