@@ -103,6 +103,8 @@ private:
     void gap();
     void heatmaps();
     void confusion();
+    /// The pictures of episodes in a world.
+    void episodes();
     void events();
     void document();
     /// The frames of each matrix on the page, by its name.
@@ -139,6 +141,7 @@ std::string RunPage::html()
     gap();
     heatmaps();
     confusion();
+    episodes();
     events();
     document();
     return head() + faults() + m_out.str() + "<script>" + kScript + "</script></body></html>\n";
@@ -411,6 +414,17 @@ void RunPage::confusion()
                  "counted.</p>"
               << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmap),
                              engine::namesOfClasses(frames.back(), m_info.classes));
+    }
+}
+
+void RunPage::episodes()
+{
+    const engine::MatrixName name = engine::matrix::kRollout;
+    const Heatmaps heatmap{{name, framesOf(name)}};
+    if (!heatmap.front().second.empty()) {
+        m_out << "<h2>Episodes</h2><p>Where the body was in episodes of the validation, without noise: walls are light, "
+                 "its way is darker, and goals are darkest.</p>"
+              << htmlHeatmap(name.text(), heatmap.front().second, scaleOf(name.kind, heatmap));
     }
 }
 

@@ -166,6 +166,7 @@ QString HeatmapControls::titleOf(const std::string& of) const
            : of == engine::matrix::kCoefficient ? tr("coefficients learned")
            : of == engine::matrix::kSpread      ? tr("spread over features")
            : of == engine::matrix::kConfusion   ? tr("confusion matrix")
+           : of == engine::matrix::kRollout     ? tr("episodes in the world")
            : of == engine::matrix::kFeature     ? tr("feature %1").arg(m_matrices.feature().value_or(0))
                                                 : QString::fromStdString(of);
 }

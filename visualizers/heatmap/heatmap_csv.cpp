@@ -35,6 +35,9 @@ QString headOf(const HeatmapSource& source)
         const QString suffix = value.isEmpty() ? QString() : QLatin1Char('_') + value;
         return QStringLiteral("distance,count,median%1,percentile90%1").arg(suffix);
     }
+    if (source.series.kind == engine::matrix::kRollout) {
+        return QStringLiteral("column,row,") + (value.isEmpty() ? QStringLiteral("value") : value);
+    }
     const bool ofOutputs = source.series.isOfOutputs();
     const QString recorded = ofOutputs ? QStringLiteral("count") : QStringLiteral("value");
     return (ofOutputs ? QStringLiteral("predicted,true,") : QStringLiteral("source,target,")) +

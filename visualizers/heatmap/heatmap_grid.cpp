@@ -66,6 +66,8 @@ Titles titlesOf(HeatmapAxes axes)
         return {HeatmapGrid::tr("source i (0: the input)"), HeatmapGrid::tr("target j"), 0, 1};
     case HeatmapAxes::Classes:
         return {HeatmapGrid::tr("predicted class"), HeatmapGrid::tr("true class"), 0, 0};
+    case HeatmapAxes::Places:
+        return {HeatmapGrid::tr("x"), HeatmapGrid::tr("y"), 0, 0};
     case HeatmapAxes::Layers:
         return {HeatmapGrid::tr("layer"), {}};
     case HeatmapAxes::Streams:
@@ -81,11 +83,12 @@ Titles titlesOf(HeatmapAxes axes)
 HeatmapAxes axesOf(const engine::MatrixName& name)
 {
     const bool streams = name.kind == engine::matrix::kStreamRead || name.kind == engine::matrix::kStreamWrite;
-    return name.isOfShortcuts()                   ? HeatmapAxes::Shortcuts
-           : name.isOfOutputs()                   ? HeatmapAxes::Classes
-           : name.kind == engine::matrix::kActive ? HeatmapAxes::Layers
-           : streams                              ? HeatmapAxes::Streams
-                                                  : HeatmapAxes::Other;
+    return name.isOfShortcuts()                    ? HeatmapAxes::Shortcuts
+           : name.kind == engine::matrix::kRollout ? HeatmapAxes::Places
+           : name.isOfOutputs()                    ? HeatmapAxes::Classes
+           : name.kind == engine::matrix::kActive  ? HeatmapAxes::Layers
+           : streams                               ? HeatmapAxes::Streams
+                                                   : HeatmapAxes::Other;
 }
 
 HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
@@ -324,6 +327,7 @@ QStringList HeatmapGrid::namesOf(Qt::Orientation direction) const
     case HeatmapAxes::Streams:
         return columns ? QStringList() : names.layers;
     case HeatmapAxes::Classes:
+    case HeatmapAxes::Places:
     case HeatmapAxes::Other:
         break;
     }
@@ -342,6 +346,7 @@ QString HeatmapGrid::nameOfCell(int row, int column) const
     case HeatmapAxes::Layers:
         return tr("%1 %2").arg(titles.columns, namesOf(Qt::Horizontal).value(column, QString::number(column + 1)));
     case HeatmapAxes::Streams:
+    case HeatmapAxes::Places:
     case HeatmapAxes::Other:
         break;
     }

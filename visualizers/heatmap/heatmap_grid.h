@@ -24,6 +24,7 @@ enum class HeatmapAxes {
     Classes,   ///< true classes by predicted ones; the cells are counts
     Layers,    ///< one row; layers from 1
     Streams,   ///< layers from 1 by streams from 1
+    Places,    ///< y by x of a world
     Other,     ///< counted from 1
 };
 [[nodiscard]] HeatmapAxes axesOf(const engine::MatrixName& name);

@@ -109,7 +109,7 @@ void HeatmapView::draw()
                                  shown.scale,
                                  title,
                                  axesOf(matrix.name)};
-    if (matrix.name.isOfOutputs()) {
+    if (matrix.name.kind == engine::matrix::kConfusion) {
         for (const std::string& name : engine::namesOfClasses(matrix, m_matrices.classes())) {
             picture.classes << QString::fromStdString(name);
         }

@@ -117,11 +117,15 @@ const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
                                     {metric::kPeakBytes, "peak memory", "MiB", 1 / kMebibyte}};
 
 /// The titles of quantities that are not their names.
-constexpr std::pair<const char*, const char*> kTitles[] = {
-    {"f1", "F1"}, {"macro_f1", "macro F1"}, {"next_sentence_accuracy", "accuracy of the next sentence"}};
+constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"},
+                                                           {"macro_f1", "macro F1"},
+                                                           {"next_sentence_accuracy", "accuracy of the next sentence"},
+                                                           {"time_at_goal", "time at goal"},
+                                                           {"reached_goal", "share of reached goals"},
+                                                           {"environment_steps", "environment steps"}};
 
 /// The quantities of objectives whose values are in 0..1.
-constexpr std::string_view kShares[] = {"accuracy", "top5", "f1", "macro_f1", "next_sentence_accuracy"};
+constexpr std::string_view kShares[] = {"accuracy", "top5", "f1", "macro_f1", "next_sentence_accuracy", "reached_goal"};
 
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)

@@ -201,9 +201,12 @@ Status checkRun(const PreparedRun& run)
     return missing ? Status(*missing) : Status(Done{});
 }
 
-/// Returns an error if the document has a loss that ranks cannot divide.
+/// Returns an error if the document has examples or a loss that ranks cannot divide.
 Status checkLosses(const projects::Project& project)
 {
+    if (std::holds_alternative<projects::WorldData>(project.data.source)) {
+        return Error{"data", "is a world, whose replay buffer one process has; expected a run without other ranks"};
+    }
     for (const projects::Loss& loss : project.losses) {
         if (!loss.trains.empty()) {
             return Error{"loss " + loss.name, "trains single towers, which one process does alone; expected a loss "

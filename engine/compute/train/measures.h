@@ -52,6 +52,11 @@ struct Measure {
 /// of c − ĉ by the mean of (f*(x) − F(x))·χ_S(x), and its square without the bias of a finite sample, so that an error
 /// near 0 may come out negative.
 [[nodiscard]] Status measureDegrees(const TrainedState& state, Measured& measured);
+/// Acts for an episode in several worlds (actEpisodes), if the data are a world: kTimeAtGoal,
+/// "reached_goal/validation", kEnvironmentSteps (those that training has acted) and matrix::kRollout.
+[[nodiscard]] Status measureActing(const TrainedState& state, Measured& measured);
+inline constexpr const char* kTimeAtGoal = "time_at_goal/validation";
+inline constexpr const char* kEnvironmentSteps = "environment_steps/train";
 /// Measures the effect of leaving out each layer (Stability).
 [[nodiscard]] Status measureStability(const TrainedState& state, Measured& measured);
 
@@ -60,6 +65,7 @@ inline constexpr Measure kMeasures[] = {
     {metric::kValidationLoss, &projects::TrainingPlan::validateEvery, measureValidation},
     {metric::kStageLoss, &projects::TrainingPlan::validateEvery, measureStage},
     {matrix::kDegreeErrors, &projects::TrainingPlan::validateEvery, measureDegrees},
+    {kTimeAtGoal, &projects::TrainingPlan::validateEvery, measureActing},
     {matrix::kStability, &projects::TrainingPlan::stabilityEvery, measureStability},
 };
 

@@ -137,6 +137,12 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     const bool leavesOut = objective.targetOf == projects::TargetOf::Hidden || objective.denoises;
     m_readsAhead = drawsByExample() && (leavesOut || m_schema.hasLayout());
     m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
+    if (const auto* const world = dynamic_cast<const WorldDataset*>(m_parts.dataset.get())) {
+        Result<std::unique_ptr<Acting>> acting =
+            Acting::make(m_parts.project, *world, *m_parts.network, m_parts.device);
+        TORCH_CHECK(acting.ok(), acting ? "" : acting.error().text()); // the data set has made such a world
+        m_acting = *std::move(acting);
+    }
     if (clipsByLoss(m_parts)) {
         m_clipping.emplace(plan.clipNorm, m_parts.network->parameters(), m_parts.network->lossGroups());
     }
@@ -172,6 +178,10 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     if (Status loaded = m_average.load(checkpoint.optimiser, checkpoint.state.step); !loaded) {
         return loaded;
     }
+    if (const Status loaded = m_acting ? m_acting->load(checkpoint.optimiser, checkpoint.state.step + 1) : Done{};
+        !loaded) {
+        return loaded;
+    }
     m_draws = *draws;
     m_step = checkpoint.state.step;
     m_units = checkpoint.state.units;
@@ -203,6 +213,9 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     }
     HostTensors optimiser = m_optimiser.state();
     m_average.addTo(optimiser);
+    if (m_acting) {
+        m_acting->addTo(optimiser);
+    }
     if (m_ranks != nullptr) {
         m_ranks->finish(); // throws if the last step did not end on all ranks
     }
@@ -219,7 +232,12 @@ Status Trainer::readNext(Batch& batch, Part part)
     const projects::TrainingPlan& plan = m_parts.project.training;
     const bool divided = m_ranks != nullptr && part == Part::OfRank;
     const std::int64_t parts = divided ? m_ranks->count() : 1;
-    if (plan.batching == projects::BatchKind::Random) {
+    if (m_acting) {
+        if (const Status acted = m_acting->actBefore(m_step + 1); !acted) {
+            return acted;
+        }
+        m_acting->fill(batch, m_draws, plan.batch);
+    } else if (plan.batching == projects::BatchKind::Random) {
         const std::int64_t number = m_draws * parts + (divided ? m_ranks->rank() : 0);
         const Status filled =
             m_parts.dataset->fill(batch, Split::Train, m_parts.project.seeds.order, number, plan.batch / parts);
@@ -296,9 +314,10 @@ Status Trainer::accumulateGradients(const Pass& pass)
     const StepGraphs::Gradients gradients = [this, training, share](const DeviceBatch& batch) {
         return addGradients(batch, training, share);
     };
-    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr && m_parts.network->isRecordable()
-                                         ? m_graphs.forStep(pass.layers, m_courses.front().course.expectedRepeats(pass))
-                                         : nullptr;
+    StepGraphs::Graph* const graph =
+        !m_exchange && !m_acting && pass.magnitudes == nullptr && m_parts.network->isRecordable()
+            ? m_graphs.forStep(pass.layers, m_courses.front().course.expectedRepeats(pass))
+            : nullptr;
     if (m_readsAhead) {
         if (const Status read = readStep(); !read) {
             return read;

@@ -4,6 +4,7 @@
 #include "engine/compute/network/network.h"
 #include "engine/compute/ranks/gradient_exchange.h"
 #include "engine/compute/ranks/ranks.h"
+#include "engine/compute/train/acting.h"
 #include "engine/compute/train/loss_clipping.h"
 #include "engine/compute/train/measures.h"
 #include "engine/compute/train/metric_ring.h"
@@ -170,6 +171,7 @@ private:
     projects::ExampleSchema m_schema;
     Optimiser m_optimiser;
     WeightAverage m_average;
+    std::unique_ptr<Acting> m_acting;             ///< null unless the data are a world
     std::optional<LossClipping> m_clipping;       ///< nullopt if the optimiser clips the gradients of the step
     std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
     std::vector<Course> m_courses;                ///< the first is that of the first tower, which always has one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/sets/world_dataset.h"
 
+#include "engine/base/machine/machine.h"
 #include "engine/data/worlds/environments.h"
 #include "projects/base/text.h"
 
@@ -37,6 +38,13 @@ void fillFrom(const ReplayBuffer& buffer, RandomStream& random, std::int64_t cou
 Result<std::unique_ptr<Dataset>> WorldDataset::open(const projects::WorldData& source,
                                                     const std::filesystem::path& directory)
 {
+    const double needed = projects::replayBytes(source);
+    const MachineMemory memory = machineMemory();
+    if (memory.totalBytes > 0 && needed > static_cast<double>(memory.freeBytes)) {
+        return Error{"data · replay", "the replay buffer takes " + bytesText(needed) + ", and " +
+                                          bytesText(static_cast<double>(memory.freeBytes)) +
+                                          " of memory are free; expected fewer steps or environments"};
+    }
     const Result<Environments> one = Environments::make(source, directory, 1, 0);
     if (!one) {
         return one.error();

@@ -9,6 +9,9 @@ namespace residua::engine {
 /// cell 'r', and goals are the centres of cells 'g'. It is at its goal within kMazeRadius.
 [[nodiscard]] std::unique_ptr<World> makePointMaze();
 inline constexpr double kMazeRadius = 0.5;
+/// True if the place is in a wall of the maze or outside it. False for places that are not finite, which Environments
+/// reports.
+[[nodiscard]] bool isMazeWall(double x, double y);
 
 /// Two links in a plane without gravity, with a mass of 1 at the end of each (projects::kArmLinks). An action is the
 /// torque at both joints. Start and goal are drawn over all angles. It is at its goal if its tip is within kArmRadius.

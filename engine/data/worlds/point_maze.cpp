@@ -41,15 +41,6 @@ std::array<double, 2> centreOf(const Cell& cell)
     return {static_cast<double>(cell.column) * kMazeCell, static_cast<double>(cell.row) * kMazeCell};
 }
 
-bool isWall(double x, double y)
-{
-    const auto indexOf = [](double place) { return static_cast<std::int64_t>(std::lround(place / kMazeCell)); };
-    const std::int64_t row = indexOf(y);
-    const std::int64_t column = indexOf(x);
-    return row < 0 || column < 0 || row >= std::ssize(kLargeMaze) || column >= std::ssize(kLargeMaze.front()) ||
-           kLargeMaze[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] == '1';
-}
-
 class PointMaze final : public World {
 public:
     void begin(std::uint64_t draw) override
@@ -72,7 +63,7 @@ public:
             m_speed[axis] = kKept * m_speed[axis] + kPush * push;
             std::array<double, 2> next = m_place;
             next[axis] += kDuration * m_speed[axis];
-            if (isWall(next[0], next[1])) {
+            if (isMazeWall(next[0], next[1])) {
                 m_speed[axis] = 0;
             } else {
                 m_place = next;
@@ -113,6 +104,18 @@ private:
 };
 
 } // namespace
+
+bool isMazeWall(double x, double y)
+{
+    if (!std::isfinite(x) || !std::isfinite(y)) {
+        return false;
+    }
+    const auto indexOf = [](double place) { return static_cast<std::int64_t>(std::lround(place / kMazeCell)); };
+    const std::int64_t row = indexOf(y);
+    const std::int64_t column = indexOf(x);
+    return row < 0 || column < 0 || row >= std::ssize(kLargeMaze) || column >= std::ssize(kLargeMaze.front()) ||
+           kLargeMaze[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] == '1';
+}
 
 std::unique_ptr<World> makePointMaze()
 {

@@ -15,8 +15,9 @@ Result<std::unique_ptr<World>> makeWorld(const projects::WorldData& data, const 
     case projects::WorldKind::Mujoco:
         break;
     }
-    return Error{"data · world", "is a model of MuJoCo, which this version reads but does not run; expected the world "
-                                 "point_maze or arm"};
+    return Error{"data · world",
+                 "is a model of MuJoCo, which this version describes but does not run; expected the world "
+                 "point_maze or arm"};
 }
 
 } // namespace residua::engine
