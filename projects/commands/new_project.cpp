@@ -38,8 +38,18 @@ const Example& exampleFor(const Source& source)
                              : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
                              : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
                              : imageSizeOf(source)                               ? "small-vit"
+                             : std::holds_alternative<WorldData>(source)         ? "point-maze"
                                                                                  : "plain-language";
     return *findExample(name);
+}
+
+/// Returns the project that a new one with this source, and without a recipe, begins as.
+Project baseFor(const Source& source)
+{
+    constexpr std::int64_t kBlocks = 4;
+    constexpr std::int64_t kWidth = 256;
+    const auto* const world = std::get_if<WorldData>(&source);
+    return world != nullptr ? contrastiveLearning(*world, kBlocks, kWidth) : exampleFor(source).project;
 }
 
 /// Sets the width of vectors that enter the stack unchanged.
@@ -213,9 +223,26 @@ void fitEnds(Project& project, const Source& source)
     makeStem(project, source);
 }
 
-/// Pictures get the form that the recipe's network reads.
+/// Gives towers that had the same layers as the first one those that it has now.
+void fitTowers(Project& project, const Stack& before)
+{
+    for (Tower& tower : project.towers) {
+        if (tower.network.stack() == before) {
+            tower.network.stack() = project.stack();
+            tower.network.blocks = project.network.blocks;
+        }
+    }
+}
+
+/// Pictures get the form, and worlds the sizes, that the recipe's network reads.
 Source asRead(const Source& source, const Recipe& recipe)
 {
+    if (const auto* const world = std::get_if<WorldData>(&recipe.project.data.source);
+        world != nullptr && std::holds_alternative<WorldData>(source)) {
+        WorldData result = *world;
+        result.path = std::get<WorldData>(source).path;
+        return result;
+    }
     const auto* const form = std::get_if<PictureData>(&recipe.project.data.source);
     const auto* const given = std::get_if<PictureData>(&source);
     if (!form || !given) {
@@ -246,7 +273,7 @@ bool fitsRecipe(const Recipe& recipe, const Source& source)
 NewProject proposalFor(const Source& source, const std::string& recipe)
 {
     const Recipe* const chosen = findRecipe(recipe);
-    const Project& base = chosen ? chosen->project : exampleFor(source).project;
+    const Project base = chosen ? chosen->project : baseFor(source);
     const bool tunes = chosen && std::holds_alternative<LabelledTextData>(source);
     NewProject proposal;
     proposal.source = source;
@@ -274,7 +301,8 @@ Result<Project> projectFrom(const NewProject& wanted)
         return Error{"recipe",
                      recipe->name + " reads " + title(recipe->project.data.source) + ", got " + title(wanted.source)};
     }
-    Project project = recipe ? recipe->project : exampleFor(wanted.source).project;
+    Project project = recipe ? recipe->project : baseFor(wanted.source);
+    const Stack before = project.stack();
     project.name = wanted.name;
     const NewProject proposal = proposalFor(wanted.source, wanted.recipe);
     const bool isAsRecipe = wanted.depth == proposal.depth && wanted.width == proposal.width &&
@@ -314,6 +342,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     if (const Status wired = change(project, wireAs(project, chosen).edit); !wired) {
         return wired.error();
     }
+    fitTowers(project, before);
     cure(project);
     return project;
 }

@@ -303,6 +303,7 @@ const std::vector<Recipe>& recipes()
         };
         std::ranges::move(resnetRecipes(), std::back_inserter(made));
         std::ranges::move(loopedRecipes(), std::back_inserter(made));
+        std::ranges::move(contrastiveRecipes(), std::back_inserter(made));
         return made;
     }();
     return all;

@@ -32,6 +32,10 @@ void setParam(Graph& graph, const std::string& kind, const std::string& key, con
 [[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
 /// Returns the recipes of residual networks of convolutions.
 [[nodiscard]] std::vector<Recipe> resnetRecipes();
+/// Returns contrastive reinforcement learning in a world, as Wang et al. (2503.14858) have it: an actor, and towers for
+/// steps, goals and the entropy coefficient, of `blocks` blocks of four layers under the plain residual.
+[[nodiscard]] Project contrastiveLearning(const WorldData& world, std::int64_t blocks, std::int64_t width);
+[[nodiscard]] std::vector<Recipe> contrastiveRecipes();
 /// Returns the recipes of networks with loops.
 [[nodiscard]] std::vector<Recipe> loopedRecipes();
 

@@ -99,7 +99,7 @@ private slots:
     void recipesTellWhatDiffersFromTheirSources()
     {
         QString page;
-        for (const char* const topic : {"recipes", "looped-networks", "convolutional-networks", "denoising"}) {
+        for (const char* const topic : {"recipes", "looped-networks", "convolutional-networks", "denoising", "worlds"}) {
             const auto& text = resources::findTopic(topic)->text;
             page += QString::fromUtf8(text.data(), qsizetype(text.size())).simplified() + "\n";
         }

@@ -223,6 +223,11 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     row("hyperloop-579m", 579'381'248 + 301'101 + 32'000 * 2048);
     row("hyperloop-990m", 990'455'808 + 301'101 + 32'000 * 2048);
     row("deeploop", 12 * 7'079'424 + 50'257 * 768 + 768 + 24 * 768);
+    // Actor, steps, goals and the entropy coefficient.
+    row("ancre-crl-humanoid-16", 1'139'746 + 1'151'040 + 1'078'848 + 1);
+    row("ancre-crl-humanoid-64", 4'322'338 + 4'333'632 + 4'261'440 + 1);
+    row("ancre-crl-ant-maze-16", 1'073'680 + 1'087'552 + 1'078'592 + 1);
+    row("ancre-crl-ant-maze-64", 4'256'272 + 4'270'144 + 4'261'184 + 1);
     row("middle-cycle", 12 * 9'832'320 + 49'152 * 960 + 960);
 }
 

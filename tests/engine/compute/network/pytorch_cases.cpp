@@ -290,8 +290,8 @@ void PyTorchCases::addSequenceKinds()
     Project shared = tinyLanguage("transformer", "plain", 2);
     shared.network.blocks[0].graph =
         graphFrom("x input; n batch_norm momentum=0.2; l linear; class parameter features=d start=normal; "
-                  "k parameter value=0.5; m multiply; s add; y output; x > n; n > l; l > m.in1; class > m.in2; "
-                  "m > s.in1; k > s.in2; s > y");
+                  "k parameter value=0.5; m multiply; e noise; z scale value=0.0; s add; y output; x > n; n > l; "
+                  "l > m.in1; class > m.in2; l > e; e > z; m > s.in1; k > s.in2; z > s.in3; s > y");
     add("kinds-shared", shared);
     shared.network.stem = graphFrom("x input; e token_embedding; s scale value=0.5; y output; h output port=hint; "
                                     "x > e; e > y; e > s; s > h");

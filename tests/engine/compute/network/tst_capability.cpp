@@ -98,6 +98,7 @@ private Q_SLOTS:
             {"parameter", "x input; a linear; g parameter features=d start=normal; e expression "
                           "formula=a*g; s add; k parameter; y output; x > a; a > e.a; g > e.g; e > s.in1; k > s.in2; "
                           "s > y"},
+            {"noise", "x input; a linear; n noise; s add; y output; x > a; a > n; a > s.in1; n > s.in2; s > y"},
             {"swiglu", "x input; a linear; s swiglu; y output; x > a; a > s.gate; x > s.up; s > y"},
             {"image", image},
             {"conv2d", image},

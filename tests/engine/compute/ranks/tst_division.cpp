@@ -405,8 +405,7 @@ private Q_SLOTS:
             const bool isRefused = choice.name == std::string_view("world"); // ranks have no worlds
             QVERIFY2(isRefused || known.contains(std::string(choice.name)), choice.name.data());
         }
-        QCOMPARE(drawingKinds(),
-                 (std::set<std::string>{"attention", "dropout", "noise"})); // dropping() makes the first two
+        QCOMPARE(drawingKinds(), (std::set<std::string>{"attention", "dropout"})); // dropping() makes these
     }
 
     /// A run of an earlier version draws as it began: by micro-batch.
