@@ -5,6 +5,7 @@
 #include <QString>
 
 #include <filesystem>
+#include <functional>
 
 class QWidget;
 
@@ -98,8 +99,9 @@ void addGapCommands(const WindowParts& parts);
 /// The knock-outs of the run in front: measures and shows them, evaluates the selected parts, and selects the weakest
 /// shortcuts.
 void addKnockoutCommands(const WindowParts& parts, FetchCommands& fetch);
-/// Opens the explanation of the selection in the document or in the palette.
-void addHelpCommands(const WindowParts& parts);
+/// Opens the explanation of the selection in the document or in the palette. Returns the function that searches the
+/// help for a text.
+[[nodiscard]] std::function<void(const QString& text)> addHelpCommands(const WindowParts& parts);
 /// Measures interventions on the parallel streams of the run selected in the list, in a dialog.
 void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is

@@ -206,9 +206,12 @@ class HelpCommands : public CommandGroup {
 public:
     explicit HelpCommands(const WindowParts& parts);
 
+    void find(const QString& text);
+
 private:
     void explainSelected();
     void explain(const std::string& word);
+    HelpWindow& window();
 
     HelpWindow* m_help = nullptr;
 };
@@ -241,18 +244,29 @@ void HelpCommands::explainSelected()
 
 void HelpCommands::explain(const std::string& word)
 {
+    window().explain(word);
+}
+
+void HelpCommands::find(const QString& text)
+{
+    window().find(text);
+}
+
+/// Returns the window of the help, in front.
+HelpWindow& HelpCommands::window()
+{
     if (!m_help) {
         m_help = new HelpWindow(m_look, m_window);
     }
-    m_help->explain(word);
     m_help->show();
     m_help->raise();
     m_help->activateWindow();
+    return *m_help;
 }
 
-void addHelpCommands(const WindowParts& parts)
+std::function<void(const QString& text)> addHelpCommands(const WindowParts& parts)
 {
-    new HelpCommands(parts);
+    return [help = new HelpCommands(parts)](const QString& text) { help->find(text); };
 }
 
 } // namespace residua::app

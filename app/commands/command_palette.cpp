@@ -25,7 +25,8 @@ enum Column { Name, Note, ColumnCount };
 constexpr int kMostRecent = 8;
 constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not affect a column's width
 constexpr QStringView kDivider = u" › ";
-constexpr int kByKey = 6; ///< more than the rank of a word that begins anywhere in the text
+constexpr int kByKey = 6;    ///< more than the rank of a word that begins anywhere in the text
+constexpr int kByHelp = 200; ///< more than the rank of a word inside another
 constexpr int kWidth = 620;
 constexpr int kHeight = 420;
 constexpr int kTop = 60;
@@ -65,7 +66,8 @@ class PaletteRows : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    std::vector<PaletteEntry> entries;
+    std::vector<PaletteEntry> entries; ///< at the end, those for a text that nothing matches
+    std::size_t searched = 0;          ///< the number of the others
 
     void setOrder(std::vector<std::size_t> order)
     {
@@ -121,16 +123,19 @@ QList<MenuCommand> commandsOf(const QMenuBar& bar)
     return commands;
 }
 
-std::optional<int> matchRank(const QString& text, const QStringList& words, const QString& key)
+std::optional<int> matchRank(const SearchedTexts& texts, const QStringList& words)
 {
-    const qsizetype divider = text.lastIndexOf(kDivider);
+    const qsizetype divider = texts.text.lastIndexOf(kDivider);
     const qsizetype last = divider < 0 ? 0 : divider + kDivider.size();
     int rank = 0;
     for (const QString& word : words) {
-        std::optional<int> one = wordRank(text, word, last);
+        std::optional<int> one = wordRank(texts.text, word, last);
         const QString token = QString(word).replace(QLatin1Char('.'), QLatin1Char('/'));
-        if (const std::optional<int> byKey = wordRank(key, token, key.lastIndexOf(QLatin1Char('/')) + 1)) {
+        if (const auto byKey = wordRank(texts.key, token, texts.key.lastIndexOf(QLatin1Char('/')) + 1)) {
             one = std::min(*byKey + kByKey, one.value_or(*byKey + kByKey));
+        }
+        if (const auto byHelp = one ? std::nullopt : wordRank(texts.help, word, 0); byHelp && *byHelp < kInsideWord) {
+            one = kByHelp;
         }
         if (!one) {
             return std::nullopt;
@@ -163,6 +168,7 @@ CommandPalette::CommandPalette(QWidget* window) : TypedPopup(window), m_rows(new
 void CommandPalette::open(std::vector<PaletteEntry> entries)
 {
     m_rows->setOrder({});
+    m_rows->searched = entries.size();
     m_rows->entries = std::move(entries);
     QWidget* window = parentWidget();
     const int width = std::min(kWidth, window->width() - 40);
@@ -175,11 +181,11 @@ void CommandPalette::open(std::vector<PaletteEntry> entries)
 void CommandPalette::search(const QString& text)
 {
     const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    // Whether a word was found only inside another, the time since its last use, the rank, the index.
+    // Whether a word was found only inside another or in the help, the time since its last use, the rank, the index.
     std::vector<std::tuple<bool, qsizetype, int, std::size_t>> found;
-    for (std::size_t i = 0; i < m_rows->entries.size(); ++i) {
+    for (std::size_t i = 0; i < m_rows->searched; ++i) {
         const PaletteEntry& entry = m_rows->entries[i];
-        if (const std::optional<int> rank = matchRank(entry.text, words, entry.key)) {
+        if (const std::optional<int> rank = matchRank({entry.text, entry.key, entry.toolTip}, words)) {
             const qsizetype recent = m_recent.indexOf(entry.id);
             found.emplace_back(*rank >= kInsideWord, recent < 0 ? kMostRecent : recent, *rank, i);
         }
@@ -188,6 +194,23 @@ void CommandPalette::search(const QString& text)
     std::vector<std::size_t> order;
     for (const auto& each : found) {
         order.push_back(std::get<std::size_t>(each));
+    }
+    m_rows->setOrder({}); // the model shows no entry that is removed
+    m_rows->entries.resize(m_rows->searched);
+    if (order.empty()) {
+        const QString asked = words.join(QLatin1Char(' '));
+        m_rows->entries.push_back({.text = tr("No command, topology or field has “%1”").arg(asked),
+                                   .id = {},
+                                   .toolTip = {},
+                                   .isEnabled = false,
+                                   .note = {},
+                                   .take = [] {}});
+        m_rows->entries.push_back({.text = tr("Search the help for “%1”").arg(asked),
+                                   .id = {},
+                                   .toolTip = {},
+                                   .note = {},
+                                   .take = [this, asked] { emit helpWanted(asked); }});
+        order = {m_rows->searched, m_rows->searched + 1};
     }
     m_rows->setOrder(std::move(order));
     for (int row = 0; row < m_rows->rowCount({}); ++row) {
@@ -205,10 +228,12 @@ void CommandPalette::take()
         return;
     }
     const PaletteEntry entry = m_rows->entry(current.row());
-    m_recent.removeAll(entry.id);
-    m_recent.prepend(entry.id);
-    m_recent = m_recent.mid(0, kMostRecent);
-    emit recentChanged();
+    if (!entry.id.isEmpty()) {
+        m_recent.removeAll(entry.id);
+        m_recent.prepend(entry.id);
+        m_recent = m_recent.mid(0, kMostRecent);
+        emit recentChanged();
+    }
     leave();
     entry.take();
 }

@@ -34,18 +34,26 @@ struct PaletteEntry {
     QString key = {}; ///< searched too, after the text: the JSON pointer of a field
 };
 
+/// The texts of an entry that are searched, the best first.
+struct SearchedTexts {
+    QString text;
+    QString key = {};
+    QString help = {};
+};
+
 /// Returns a rank that tells how well an entry matches the words, which may be in any order; a lower rank is better. A
 /// whole word is better than the beginning of a word, and that is better than a part inside a word. A match in the last
 /// part of a path is better than one in its menus, and a match in the text is better than one in the key. In the key, a
-/// dot matches a slash ("training.batch"). Returns nullopt if a word is neither in the text nor in the key.
-[[nodiscard]] std::optional<int> matchRank(const QString& text, const QStringList& words, const QString& key = {});
-/// Ranks from here on have a word that was found only inside another.
+/// dot matches a slash ("training.batch"). In the help, words match where they begin. Returns nullopt if a word is in
+/// none of the texts.
+[[nodiscard]] std::optional<int> matchRank(const SearchedTexts& texts, const QStringList& words);
+/// Ranks from here on have a word that was found only inside another, or in the help.
 inline constexpr int kInsideWord = 100;
 
 class PaletteRows;
 
 /// Finds entries by name, in a popup over the window's upper middle: type, Enter; Esc closes it. Recently used entries
-/// come first among those whose words begin with the typed ones.
+/// come first among those whose words begin with the typed ones. If nothing matches, it offers to search the help.
 class CommandPalette : public TypedPopup {
     Q_OBJECT
 public:
@@ -58,6 +66,8 @@ public:
 
 signals:
     void recentChanged();
+    /// Emitted to search the help for a text that nothing matches.
+    void helpWanted(const QString& text);
 
 private:
     void search(const QString& text);

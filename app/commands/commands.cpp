@@ -39,6 +39,7 @@ Commands::Commands(QMainWindow& window)
       m_keys(namedActions(*window.menuBar())),
       m_palette(new CommandPalette(&window))
 {
+    connect(m_palette, &CommandPalette::helpWanted, this, &Commands::helpWanted);
 }
 
 void Commands::remember()

@@ -26,6 +26,10 @@ public:
     void showPalette(std::vector<PaletteEntry> further);
     void showKeys();
 
+signals:
+    /// Emitted to search the help for a text that the palette does not find.
+    void helpWanted(const QString& text);
+
 private:
     QMainWindow& m_window;
     KeyBindings m_keys;

@@ -113,7 +113,7 @@ void TopologyPopup::fill(const QString& text, const QString& title)
     const QStringList words = title.split(QLatin1Char(' '), Qt::SkipEmptyParts);
     const auto rankOf = [&](const QString& name) { // the least is marked
         const bool isSame = name.compare(title, Qt::CaseInsensitive) == 0;
-        return isSame ? -1 : matchRank(name, words).value_or(std::numeric_limits<int>::max());
+        return isSame ? -1 : matchRank({name}, words).value_or(std::numeric_limits<int>::max());
     };
     QModelIndex marked;
     for (const auto& [source, members] : groups) {

@@ -117,6 +117,13 @@ void HelpWindow::explain(const std::string& word)
     (asked ? static_cast<QWidget*>(m_page) : m_search)->setFocus(Qt::OtherFocusReason); // the page or the search
 }
 
+void HelpWindow::find(const QString& text)
+{
+    m_page->showTopic(std::string(resources::kHelpIndex));
+    m_search->setText(text);
+    m_search->setFocus(Qt::OtherFocusReason);
+}
+
 /// Pages with matching names come before pages with matching text.
 void HelpWindow::search(const QString& text)
 {

@@ -23,6 +23,8 @@ public:
 
     /// Shows the page for `word`, the name or an alias of a topic, or the index for any other word.
     void explain(const std::string& word);
+    /// Lists the pages that have the text, and shows the best.
+    void find(const QString& text);
     [[nodiscard]] HelpPage& page() const { return *m_page; }
 
 protected:

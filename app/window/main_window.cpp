@@ -103,7 +103,6 @@ void MainWindow::makePages()
         m_menus.panels->addAction(dock->toggleViewAction());
     }
     m_menus.runs->addActions(m_workspace->view<RunsPanel>().commands());
-    m_menus.runs->addActions(m_workspace->view<RunsPanel>().furtherCommands());
     m_status = new StatusLine(*statusBar(), m_session, m_analysis, m_runs);
 }
 
@@ -145,10 +144,8 @@ void MainWindow::makeDocumentCommands()
     m_openCommands = new OpenCommands(parts());
     m_saveCommands = new SaveCommands(parts());
     addViewCommands(parts());
-    addHelpCommands(parts());
     addCopyCommands(parts());
     addRemoteCommands(parts());
-    m_commands = new Commands(*this);
 }
 
 void MainWindow::makeRunCommands()
@@ -180,6 +177,9 @@ void MainWindow::makeRunCommands()
     connect(bundles, &BundleCommands::projectCame, m_openCommands, &OpenCommands::open);
     connect(m_openCommands, &OpenCommands::bundleGiven, bundles, &BundleCommands::bringBack);
     connect(m_openCommands, &OpenCommands::runOpened, m_runFollower, &RunFollower::followAlso);
+    m_menus.runs->addActions(m_workspace->view<RunsPanel>().furtherCommands());
+    m_commands = new Commands(*this); // of the menus, which are complete now
+    connect(m_commands, &Commands::helpWanted, this, addHelpCommands(parts()));
 }
 
 void MainWindow::connectSession()

@@ -5,6 +5,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QLineEdit>
+#include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
 
@@ -35,8 +36,40 @@ private slots:
         QCOMPARE(shown(), QStringList({"View › Reset the layout", "Reset › All", "Edit › Back to the preset"}));
         type("layout view"); // in any order
         QCOMPARE(shown(), QStringList{"View › Reset the layout"});
-        type("nothing");
-        QVERIFY(shown().isEmpty());
+    }
+
+    /// A text that nothing matches leads to the help, and is not remembered.
+    void aTextWithoutAMatchIsSearchedInTheHelp()
+    {
+        open({"Edit › Back to the preset"});
+        const QAbstractItemModelTester tester(list().model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        type("nothing  such");
+        QCOMPARE(shown(), QStringList({"No command, topology or field has “nothing such”",
+                                       "Search the help for “nothing such”"}));
+        QSignalSpy wanted(m_palette, &CommandPalette::helpWanted);
+        take();
+        QCOMPARE(wanted.first().first().toString(), QString("nothing such"));
+        QVERIFY(m_palette->recent().isEmpty());
+        open({"Edit › Back to the preset"});
+        type("preset");
+        QCOMPARE(shown(), QStringList("Edit › Back to the preset"));
+    }
+
+    void helpIsSearchedLast()
+    {
+        m_palette->open({{.text = "View › Dark theme",
+                          .id = "theme",
+                          .toolTip = "Switch between light and dark",
+                          .note = {},
+                          .take = [] {}},
+                         {.text = "Twilight", .id = "twilight", .toolTip = {}, .note = {}, .take = [] {}}});
+        type("light");
+        QCOMPARE(shown(), QStringList({"Twilight", "View › Dark theme"}));
+        type("theme light");
+        QCOMPARE(shown(), QStringList("View › Dark theme"));
+        type("witch"); // only where a word begins
+        QCOMPARE(shown().size(), 2);
+        QVERIFY(shown().first().startsWith("No command"));
     }
 
     void recentCommandsComeFirst()
@@ -61,7 +94,7 @@ private slots:
     void keysAreSearchedAfterTheTexts()
     {
         const auto rank = [](const char* text, const QStringList& words) {
-            return matchRank(QString::fromUtf8(text), words, QStringLiteral("/training/learning_rate/peak"));
+            return matchRank({QString::fromUtf8(text), QStringLiteral("/training/learning_rate/peak")}, words);
         };
         QVERIFY(rank("Training › Peak", {"learning_rate"}));
         QVERIFY(rank("Training › Peak", {"training.learning_rate.peak"}));
