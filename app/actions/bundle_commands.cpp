@@ -21,10 +21,13 @@ BundleCommands::BundleCommands(const WindowParts& parts, SaveCommands& saving) :
 {
     connect(m_actions.takeAlong, &QAction::triggered, this, &BundleCommands::takeAlong);
     connect(m_actions.bringBack, &QAction::triggered, this, &BundleCommands::chooseAndBringBack);
-    m_workspace.view<RunsPanel>().onCommand("run:takeAlong", this, [this](const std::string& run) {
-        const std::filesystem::path folder(run);
-        take(folder, QString::fromStdString(folder.filename().string()));
-    });
+    m_workspace.view<RunsPanel>().addCommand(
+        "run:takeAlong", RunsPanel::When::AtRest,
+        {tr("Take along…"), tr("Write the run with its project as one file, to train on elsewhere")}, this,
+        [this](const std::string& run) {
+            const std::filesystem::path folder(run);
+            take(folder, QString::fromStdString(folder.filename().string()));
+        });
 }
 
 /// Saves first, because the files on the disk are packed.

@@ -388,7 +388,10 @@ private:
 InterventionCommands::InterventionCommands(const WindowParts& parts, FetchCommands& fetch)
     : CommandGroup(parts), m_fetch(fetch)
 {
-    m_workspace.view<RunsPanel>().onCommand("run:interventions", this, [this](const std::string& run) { ask(run); });
+    m_workspace.view<RunsPanel>().addCommand(
+        "run:interventions", RunsPanel::When::Any,
+        {tr("Interventions…"), tr("Measure the network with other values in its parallel streams")}, this,
+        [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::opened, this, [this] { // it is about a run of the project that was open
         if (m_dialog) {
             m_dialog->reject();

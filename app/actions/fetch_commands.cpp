@@ -12,7 +12,10 @@ namespace residua::app {
 
 FetchCommands::FetchCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    m_workspace.view<RunsPanel>().onCommand("run:fetch", this, [this](const std::string& run) { ask(run); });
+    m_workspace.view<RunsPanel>().addCommand(
+        "run:fetch", RunsPanel::When::Elsewhere,
+        {tr("Fetch a checkpoint…"), tr("Copy a checkpoint of a run that trains on another machine to this one")}, this,
+        [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::opened, this, [this] {
         if (m_dialog) {
             m_dialog->reject(); // it is about a run of the project that was open

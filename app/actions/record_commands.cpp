@@ -96,7 +96,9 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
         putDocksBack();
     });
     connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
-    panel.onCommand("run:report", this, [this](const std::string& /*run*/) { exportReport(); });
+    panel.addCommand("run:report", RunsPanel::When::Any,
+                     {tr("Export the report…"), tr("Write the run's plots, heatmaps and tables as one page")}, this,
+                     [this](const std::string& /*run*/) { exportReport(); });
     connect(m_actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
     connect(&m_archive, &RunArchive::refused, &m_banner, &Banner::refuse);
     connect(&m_archive, &RunArchive::trashed, this, &RecordCommands::offerBack);
@@ -167,7 +169,11 @@ void RecordCommands::offerBack(const std::vector<TrashedRun>& runs)
 
 SettingsCommands::SettingsCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    m_workspace.view<RunsPanel>().onCommand("run:settings", this, [this](const std::string& run) { ask(run); });
+    m_workspace.view<RunsPanel>().addCommand(
+        "run:settings", RunsPanel::When::Any,
+        {tr("Wiring and settings…"),
+         tr("Look at the wiring and the settings of this run, and use them in the project")},
+        this, [this](const std::string& run) { ask(run); });
     connect(&m_session, &DocumentSession::changed, this, [this] {
         if (m_dialog) {
             m_dialog->setDocument(m_session.wholeDocument());

@@ -39,6 +39,7 @@ public:
     RunCommands(const WindowParts& parts, FetchCommands& fetch);
 
 private:
+    void addToMenu(RunsPanel& runs);
     void connectSamples();
     void showRunToSample();
     void ask(const std::string& run, GoOnKind kind, const GoOnStart& start = {});
@@ -79,12 +80,7 @@ RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : Comma
 {
     connectSamples();
     auto& runs = m_workspace.view<RunsPanel>();
-    runs.onCommand("run:export", this, [this](const std::string& run) { askToExport(run); });
-    runs.onCommand("run:stop", this, [this](const std::string& run) { stop(run, 0); });
-    runs.onCommand("run:stopAt", this, [this](const std::string& run) { askWhereToStop(run); });
-    runs.onCommand("run:resume", this, [this](const std::string& run) { ask(run, GoOnKind::Resume); });
-    runs.onCommand("run:retrofit", this, [this](const std::string& run) { ask(run, GoOnKind::Retrofit); });
-    runs.onCommand("run:factorise", this, [this](const std::string& run) { ask(run, GoOnKind::Factorise); });
+    addToMenu(runs);
     connect(&runs, &RunsPanel::goOnRequested, this, [this](const std::string& run, GoOnKind kind) { ask(run, kind); });
     connect(m_actions.goOnWired, &QAction::triggered, this,
             [this] { askInFront({.measured = true, .prune = {}, .asDocument = true}); });
@@ -106,6 +102,31 @@ RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : Comma
             refuse(reason);
         }
     });
+}
+
+void RunCommands::addToMenu(RunsPanel& runs)
+{
+    using When = RunsPanel::When;
+    runs.addCommand("run:stop", When::UnderWay,
+                    {tr("Stop it"),
+                     tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"),
+                     QStringLiteral("stop")},
+                    this, [this](const std::string& run) { stop(run, 0); });
+    runs.addCommand(
+        "run:stopAt", When::UnderWay,
+        {tr("Stop it at a step…"), tr("Have whoever trains this run end it after a step, with a checkpoint")}, this,
+        [this](const std::string& run) { askWhereToStop(run); });
+    runs.addCommand(
+        "run:retrofit", When::AtRest,
+        {tr("Retrofit…"), tr("Go on with the trained network wired otherwise, computing the same at first")}, this,
+        [this](const std::string& run) { ask(run, GoOnKind::Retrofit); });
+    runs.addCommand("run:factorise", When::AtRest,
+                    {tr("Factorise…"), tr("Go on with the trained network, its weights products of two thin matrices")},
+                    this, [this](const std::string& run) { ask(run, GoOnKind::Factorise); });
+    runs.addCommand(
+        "run:export", When::Any,
+        {tr("Export the network…"), tr("Write the network of one of its checkpoints as code for elsewhere")}, this,
+        [this](const std::string& run) { askToExport(run); });
 }
 
 void RunCommands::connectSamples()

@@ -98,6 +98,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_empty(new QLabel(this)),
       m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
+      m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),
+                           tr("Go on from one of the run's checkpoints, to as many steps as you like"), this)),
       m_fork(panelAction("run:fork", QStringLiteral("shortcut"), tr("Fork"),
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
       m_sample(panelAction("run:sample", {}, tr("Sample a text"),
@@ -117,6 +119,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_reveal(
           panelAction("run:reveal", {}, tr("Show the folder"), tr("Open the run's folder in the file manager"), this))
 {
+    m_ofOneRun = {{m_resume, When::AtRest}};
+    m_further = {m_baseline, m_sides, m_sample, m_rename, m_reveal};
     setObjectName(QStringLiteral("runsPanel"));
     setAttribute(Qt::WA_StyledBackground);
     m_empty->setText(tr("No runs yet. Press Run, and the first one stands here."));
@@ -135,7 +139,6 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     remove->setShortcutContext(Qt::WidgetShortcut);
     m_tree->addAction(remove);
 
-    addFurtherCommands();
     makeBar();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -175,56 +178,18 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     updateState();
 }
 
-/// Makes the commands on one run, and lists those that are only in its menu.
-void RunsPanel::addFurtherCommands()
-{
-    m_resume = addCommand("run:resume", When::AtRest,
-                          {tr("Resume…"), tr("Go on from one of the run's checkpoints, to as many steps as you like"),
-                           QStringLiteral("run")});
-    m_further = {
-        m_baseline,
-        m_sides,
-        addCommand("run:settings", When::Any,
-                   {tr("Wiring and settings…"),
-                    tr("Look at the wiring and the settings of this run, and use them in the project")}),
-        addCommand("run:stop", When::UnderWay,
-                   {tr("Stop it"), tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"),
-                    QStringLiteral("stop")}),
-        addCommand(
-            "run:stopAt", When::UnderWay,
-            {tr("Stop it at a step…"), tr("Have whoever trains this run end it after a step, with a checkpoint")}),
-        addCommand(
-            "run:retrofit", When::AtRest,
-            {tr("Retrofit…"), tr("Go on with the trained network wired otherwise, computing the same at first")}),
-        addCommand("run:factorise", When::AtRest,
-                   {tr("Factorise…"), tr("Go on with the trained network, its weights products of two thin matrices")}),
-        m_sample,
-        addCommand("run:interventions", When::Any,
-                   {tr("Interventions…"), tr("Measure the network with other values in its parallel streams")}),
-        m_rename,
-        addCommand("run:report", When::Any,
-                   {tr("Export the report…"), tr("Write the run's plots, heatmaps and tables as one page")}),
-        addCommand(
-            "run:export", When::Any,
-            {tr("Export the network…"), tr("Write the network of one of its checkpoints as code for elsewhere")}),
-        addCommand("run:takeAlong", When::AtRest,
-                   {tr("Take along…"), tr("Write the run with its project as one file, to train on elsewhere")}),
-        addCommand(
-            "run:fetch", When::Elsewhere,
-            {tr("Fetch a checkpoint…"), tr("Copy a checkpoint of a run that trains on another machine to this one")}),
-        m_reveal};
-}
-
-QAction* RunsPanel::addCommand(const char* name, When when, const Words& words)
+void RunsPanel::addCommand(const char* name, When when, const Words& words, QObject* receiver,
+                           const std::function<void(const std::string& directory)>& carryOut)
 {
     QAction* const action = panelAction(name, words.icon, words.text, words.toolTip, this);
-    connect(action, &QAction::triggered, this, [this, action] {
+    connect(action, &QAction::triggered, receiver, [this, carryOut] {
         if (const engine::RunInfo* run = current()) {
-            emit commandChosen(action->objectName(), run->directory);
+            carryOut(run->directory);
         }
     });
     m_ofOneRun.emplace_back(action, when);
-    return action;
+    m_further << action;
+    updateState();
 }
 
 /// The filter, and the commands of the selected runs as buttons.
@@ -285,6 +250,7 @@ void RunsPanel::connectButtons()
     connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
     m_baseline->setCheckable(true);
     connect(m_baseline, &QAction::triggered, this, &RunsPanel::toggleBaseline);
+    connect(m_resume, &QAction::triggered, this, [this] { emit goOnRequested(currentDirectory(), GoOnKind::Resume); });
     connect(&m_shown, &visualizers::ShownRuns::baselineChanged, this, &RunsPanel::updateState);
     connect(m_reveal, &QAction::triggered, this, &RunsPanel::reveal);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,21 +61,19 @@ public:
     /// Returns the commands that are only in the menu of a run.
     [[nodiscard]] QList<QAction*> furtherCommands() const { return m_further; }
 
-    /// Calls `carryOut` with the directory of the current run when its command `name` is chosen: "run:export".
-    template <class CarryOut>
-    void onCommand(const char* name, QObject* receiver, CarryOut carryOut)
-    {
-        connect(this, &RunsPanel::commandChosen, receiver,
-                [name, carryOut](const QString& chosen, const std::string& directory) {
-                    if (chosen == QLatin1String(name)) {
-                        carryOut(directory);
-                    }
-                });
-    }
+    /// The runs that a command acts on.
+    enum class When { Any, AtRest, UnderWay, Elsewhere };
+    struct Words {
+        QString text;
+        QString toolTip;
+        QString icon = {};
+    };
+    /// Adds a command on the current run to its menu, with a name such as "run:export". It calls `carryOut` with the
+    /// run's directory while `receiver` exists.
+    void addCommand(const char* name, When when, const Words& words, QObject* receiver,
+                    const std::function<void(const std::string& directory)>& carryOut);
 
 signals:
-    /// Emitted with the name of a command on one run, for onCommand().
-    void commandChosen(const QString& name, const std::string& directory);
     /// Emitted to continue the run in one of these ways, after a dialog.
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
     /// Emitted to continue from the checkpoint of `step` as a new run.
@@ -87,16 +86,6 @@ signals:
     void removeRequested(const std::vector<std::string>& directories);
 
 private:
-    /// The runs that a command acts on.
-    enum class When { Any, AtRest, UnderWay, Elsewhere };
-    struct Words {
-        QString text;
-        QString toolTip;
-        QString icon = {};
-    };
-    /// Adds a command on the current run, which emits commandChosen().
-    QAction* addCommand(const char* name, When when, const Words& words);
-    void addFurtherCommands();
     [[nodiscard]] const engine::RunInfo* current() const;
     /// Returns the directory of the current run, or an empty text.
     [[nodiscard]] std::string currentDirectory() const;
@@ -129,7 +118,7 @@ private:
     RunTable* m_table = nullptr;
     QLabel* m_empty;
     QAction* m_show;
-    QAction* m_resume = nullptr;
+    QAction* m_resume;
     QAction* m_fork;
     QAction* m_sample;
     QAction* m_compare;

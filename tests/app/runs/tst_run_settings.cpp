@@ -115,8 +115,8 @@ private:
 
     RunSettingsDialog* openSettings()
     {
-        emit m_window->workspace().view<RunsPanel>().commandChosen(QStringLiteral("run:settings"),
-                                                                   m_window->runs().runDirectory().string());
+        m_window->workspace().shownRuns().choose(m_window->runs().runDirectory().string());
+        m_window->findChild<QAction*>(QStringLiteral("run:settings"))->trigger();
         RunSettingsDialog* dialog = nullptr;
         const auto isOpen = [&] { return (dialog = m_window->findChild<RunSettingsDialog*>()) != nullptr; };
         return QTest::qWaitFor(isOpen, kPatience) ? dialog : nullptr;
