@@ -81,6 +81,10 @@ void OpenCommands::takeDropped(const std::filesystem::path& path)
         askForModel(QString::fromStdString(path.string()));
         return;
     case PathKind::Picture:
+        m_banner.refuse(tr("%1 is one picture. Drop it on Samples to let a run classify it, or drop the folder that "
+                           "holds the folders of its classes to make a project.")
+                            .arg(QString::fromStdString(path.filename().string())));
+        return;
     case PathKind::File:
     case PathKind::Folder:
         askForNew(QString::fromStdString(path.string()));

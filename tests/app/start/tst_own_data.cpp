@@ -308,6 +308,8 @@ private slots:
             QCOMPARE(QToolTip::text(), QString("%1 is %2; expected data: a file, or a folder of such or of pictures.")
                                            .arg(QFileInfo(path).fileName(), kind));
         }
+        drop(*m_window, single);
+        QVERIFY2(m_window->bannerText().contains("Drop it on Samples"), qPrintable(m_window->bannerText()));
         QCOMPARE(field->text(), QString("kept.txt"));
         QCOMPARE(m_window->session().directory(), m_project);
     }
