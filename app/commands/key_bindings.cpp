@@ -264,10 +264,8 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
     m_table->setShowGrid(false);
-    m_table->setTabKeyNavigation(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setSectionResizeMode(KeyBindings::Command, QHeaderView::Stretch);
     m_table->horizontalHeader()->setSectionResizeMode(KeyBindings::Keys, QHeaderView::Interactive);

@@ -24,6 +24,7 @@
 #include <QStyleOption>
 #include <QStylePainter>
 #include <QSvgRenderer>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QToolTip>
 
@@ -347,6 +348,9 @@ bool Look::eventFilter(QObject* watched, QEvent* event)
     if (event->type() == QEvent::Polish) {
         if (auto* const head = qobject_cast<QHeaderView*>(watched)) {
             head->setTextElideMode(Qt::ElideRight);
+        } else if (auto* const table = qobject_cast<QTableView*>(watched)) {
+            table->setTabKeyNavigation(false); // Tab leaves the table, and the arrow keys move in it
+            table->horizontalHeader()->setHighlightSections(false);
         }
     } else if (event->type() == QEvent::Paint || event->type() == QEvent::ToolTip) {
         auto* const box = qobject_cast<QComboBox*>(watched);

@@ -88,7 +88,6 @@ LayersPanel::LayersPanel(const visualizers::ShownRuns& runs, const visualizers::
     m_table->verticalHeader()->setDefaultSectionSize(kLayerRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
     m_table->setContextMenuPolicy(Qt::NoContextMenu); // the panel's
     QStringList titles{tr("Layer"), tr("Block"), tr("Shape")};

@@ -16,6 +16,7 @@
 #include <QLineEdit>
 #include <QSet>
 #include <QTabWidget>
+#include <QTableView>
 #include <QToolTip>
 
 using namespace residua;
@@ -97,6 +98,18 @@ private slots:
     }
 
     /// The models are tested during edits, undo, filters and palettes. The first violation ends the test.
+    /// The arrow keys move in a table. A Tab for each of its cells would keep the user in it.
+    void tabLeavesEveryTable()
+    {
+        m_window->actions().keys->trigger();
+        const auto tables = m_window->findChildren<QTableView*>();
+        QVERIFY(tables.size() > 3);
+        for (QTableView* const table : tables) {
+            table->ensurePolished();
+            QVERIFY2(!table->tabKeyNavigation(), qPrintable(table->accessibleName()));
+        }
+    }
+
     void modelsKeepTheirPromises()
     {
         m_window->workspace().showCanvas(WorkspaceView::Depth);
