@@ -11,6 +11,12 @@
 
 namespace residua::app {
 
+namespace {
+
+const QString kNone = QStringLiteral("—"); ///< in a cell of a number that is not known
+
+} // namespace
+
 void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, projects::Sweep sweep)
 {
     beginResetModel();
@@ -42,9 +48,14 @@ void SweepGridModel::setQueued(std::vector<engine::StartRun> runs)
     }
 }
 
-bool SweepGridModel::hasSeeds() const
+bool SweepGridModel::isUsed(int column) const
 {
-    return std::ranges::any_of(m_sweep.axes, [](const auto& axis) { return projects::isSeedField(axis.field); });
+    for (std::size_t row = 0; row < m_members.size(); ++row) {
+        if (const QString text = textOf(row, column); !text.isEmpty() && text != kNone) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::vector<projects::SweepResult> SweepGridModel::results() const
@@ -139,22 +150,23 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
     const bool known = member.cost.parameters > 0;
     switch (column - axisCount()) {
     case Parameters:
-        return known ? formatCount(static_cast<double>(member.cost.parameters)) : QStringLiteral("—");
+        return known ? formatCount(static_cast<double>(member.cost.parameters)) : kNone;
     case Flop:
-        return known ? formatCount(member.trainFlops) : QStringLiteral("—");
+        return known ? formatCount(member.trainFlops) : kNone;
     case Time:
-        return known && m_rate > 0 ? formatDuration(member.trainFlops / m_rate) : QStringLiteral("—");
+        return known && m_rate > 0 ? formatDuration(member.trainFlops / m_rate) : kNone;
     case Loss: {
         const std::optional<double> loss = engine::finalValue(m_statuses[row]);
-        return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
+        return loss ? QString::number(*loss, 'g', 5) : kNone;
     }
     case MeanLoss:
-        return m_overSeeds[row].count > 1 ? QString::fromStdString(projects::textOf(m_overSeeds[row]))
-                                          : QStringLiteral("—");
-    case State:
-        return m_queued[row] && std::holds_alternative<engine::member::Pending>(m_statuses[row])
-                   ? tr("queued")
-                   : QString::fromStdString(engine::textOf(m_statuses[row]));
+        return m_overSeeds[row].count > 1 ? QString::fromStdString(projects::textOf(m_overSeeds[row])) : kNone;
+    case State: {
+        const auto* const cutOff = std::get_if<engine::member::CutOff>(&m_statuses[row]);
+        return m_queued[row] && std::holds_alternative<engine::member::Pending>(m_statuses[row]) ? tr("queued")
+               : cutOff != nullptr ? tr("cut off at %1").arg(formatWhole(cutOff->step))
+                                   : QString::fromStdString(engine::textOf(m_statuses[row]));
+    }
     case Problem:
         return member.error ? QString::fromStdString(member.error->message) : QString();
     default:

@@ -36,9 +36,8 @@ public:
     /// Returns the FLOP of all members of untrained().
     [[nodiscard]] double totalFlops() const;
     [[nodiscard]] double rate() const { return m_rate; }
-    /// Returns the column of the losses' mean and deviation over seeds, which is empty if no axis is a seed.
-    [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
-    [[nodiscard]] bool hasSeeds() const;
+    /// True if any member has something in the column.
+    [[nodiscard]] bool isUsed(int column) const;
     /// Returns the members that can be trained.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
     /// Returns those of them that have not finished, are not being trained and are not queued.

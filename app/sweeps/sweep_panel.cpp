@@ -198,6 +198,8 @@ QWidget* SweepPanel::makeGrid()
     column->addWidget(new SweepTabs(m_grid, m_table, page), 1);
     column->addLayout(bottom);
     connect(m_queue, &QPushButton::clicked, this, &SweepPanel::queue);
+    connect(&m_grid, &QAbstractItemModel::modelReset, this, &SweepPanel::showColumns);
+    connect(&m_grid, &QAbstractItemModel::dataChanged, this, &SweepPanel::showColumns);
     return page;
 }
 
@@ -407,12 +409,8 @@ void SweepPanel::preview()
 
 void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid)
 {
-    for (int column = 0; column < m_grid.columnCount(); ++column) {
-        m_table->setColumnHidden(column, false);
-    }
     if (grid) {
         m_grid.setMembers(*grid, shown());
-        m_table->setColumnHidden(m_grid.seedColumn(), !m_grid.hasSeeds());
     } else {
         m_grid.setMembers({}, {});
     }
@@ -431,6 +429,14 @@ projects::Rungs SweepPanel::rungs() const
     const std::int64_t steps = m_grid.members().front().project.training.steps;
     projects::Rungs rungs = projects::rungsFor(steps);
     return projects::checkRungs(rungs, m_grid.sweep(), steps) ? rungs : projects::Rungs();
+}
+
+/// Hides the columns that are empty, such as losses before a first run, so that the others fit.
+void SweepPanel::showColumns()
+{
+    for (int column = 0; column < m_grid.columnCount(); ++column) {
+        m_table->setColumnHidden(column, m_grid.rowCount() > 0 && !m_grid.isUsed(column));
+    }
 }
 
 void SweepPanel::showTotal()

@@ -76,6 +76,7 @@ private:
     void previewSoon();
     void preview();
     void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
+    void showColumns();
     void showTotal();
     /// Returns the rungs if the losers are to be stopped early, else none.
     [[nodiscard]] projects::Rungs rungs() const;
