@@ -182,8 +182,12 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
     }
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
-    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest
-        show(known.front().directory);
+    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest that has curves
+        const auto hasCurves = [](const engine::RunInfo& run) {
+            return run.step > 0 || run.status == engine::RunStatus::Running;
+        };
+        const auto newest = std::ranges::find_if(known, hasCurves);
+        show((newest == known.end() ? known.front() : *newest).directory);
     }
     for (const engine::RunInfo& run : known) {
         follow(run);

@@ -76,7 +76,7 @@ LossView::Impl::Impl(ShownRuns& runs, LossView* view)
                           .beside = {{engine::metric::kValidationLoss, tr("validation")},
                                      {engine::metric::kStageLoss, tr("validation of the stage"), Stroke::Dotted}},
                           .bounded = true},
-                         tr("Run the project to see its loss."), view)),
+                         tr("Run the project, or tick runs in their list, to see the loss."), view)),
       accuracy(new AccuracyView(runs, view)),
       both(new QSplitter(Qt::Horizontal, view)),
       table(new QTableView(view))

@@ -146,6 +146,24 @@ private slots:
         QVERIFY(points(heatmap().csv()) > 0);
     }
 
+    /// A run that failed at its start has nothing to show.
+    void aRunWithoutStepsIsNotTheOneShownOnOpening()
+    {
+        write("trained", 0.5F);
+        auto failed = create("zzz");
+        QVERIFY(failed.has_value());
+        engine::RunInfo info = failed->info();
+        info.created = "2999-01-01T00:00:00Z";
+        info.status = engine::RunStatus::Failed;
+        QVERIFY(failed->update(info).ok());
+        failed.reset();
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE(model().rowCount(), 2);
+        QTRY_COMPARE(stepsShown(), 8);
+        QVERIFY(model().indexOf(m_window->workspace().shownRuns().front()).data().toString().contains("trained"));
+    }
+
     void theFlopAxisCountsFlop()
     {
         train();
