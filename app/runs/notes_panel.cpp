@@ -2,6 +2,7 @@
 #include "app/runs/notes_panel.h"
 
 #include "app/records/runs_model.h"
+#include "app/report/html_text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -252,9 +253,7 @@ void NotesPanel::follow()
 
 void NotesPanel::render()
 {
-    m_read->document()->setMarkdown(
-        m_text->toPlainText(),
-        QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub | QTextDocument::MarkdownNoHTML));
+    m_read->setHtml(QString::fromStdString(report::htmlMarkdown(m_text->toPlainText().toStdString()))); // as exported
 }
 
 } // namespace residua::app
