@@ -103,6 +103,9 @@ RunNameDelegate::RunNameDelegate(const RunsModel& runs, QObject* parent) : RunTe
 void RunNameDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
 {
     RunTextDelegate::initStyleOption(option, index);
+    if (const auto sample = index.data(Qt::DecorationRole).value<QPixmap>(); !sample.isNull()) {
+        option->icon.addPixmap(sample, QIcon::Selected); // a tint would be another group's colour
+    }
     const QStyle& style = option->widget ? *option->widget->style() : *QApplication::style();
     const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
     const QRect room = style.subElementRect(QStyle::SE_ItemViewItemText, option, option->widget);
