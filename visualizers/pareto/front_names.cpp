@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/front_names.h"
 
-#include "visualizers/plot/plot_style.h"
-
 #include <qcustomplot.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace residua::visualizers {
@@ -14,6 +11,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kPointReach = 5; ///< pixels around a point that names leave free
+constexpr double kGap = 7;        ///< pixels between a point and its name
 
 } // namespace
 
@@ -22,21 +20,21 @@ FrontNames::FrontNames(QCustomPlot& plot) : m_plot(plot)
     QObject::connect(&plot, &QCustomPlot::afterLayout, &plot, [this] { spread(); });
 }
 
-void FrontNames::setNames(const std::vector<Name>& names, std::vector<QPointF> points, std::vector<QPointF> line,
-                          resources::Theme theme)
+void FrontNames::setNames(const std::vector<Name>& names, std::vector<QPointF> points, std::vector<QLineF> lines)
 {
+    m_names = names;
     m_points = std::move(points);
-    m_line = std::move(line);
+    m_lines = std::move(lines);
     for (QCPItemText* label : m_labels) {
         m_plot.removeItem(label);
     }
     m_labels.clear();
     for (const Name& name : names) {
         auto* label = new QCPItemText(&m_plot);
-        label->position->setCoords(name.at);
-        label->setPadding(QMargins(7, 3, 7, 3));
+        label->position->setType(QCPItemPosition::ptAbsolute);
+        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
         label->setText(name.text);
-        label->setColor(toQColor(resources::themeColours(theme).muted));
+        label->setColor(name.ink);
         label->setFont(m_plot.font());
         m_labels.push_back(label);
     }
@@ -47,54 +45,62 @@ QPointF FrontNames::pixelOf(QPointF at) const
     return {m_plot.xAxis->coordToPixel(at.x()), m_plot.yAxis->coordToPixel(at.y())};
 }
 
-bool FrontNames::meetsLine(const QRectF& room) const
+std::ptrdiff_t FrontNames::linesIn(const QRectF& room) const
 {
-    for (std::size_t i = 1; i < m_line.size(); ++i) { // its pieces are horizontal or vertical
-        const QPointF a = pixelOf(m_line[i - 1]);
-        const QPointF b = pixelOf(m_line[i]);
-        if (QRectF(a, b).normalized().adjusted(-1, -1, 1, 1).intersects(room)) {
-            return true;
-        }
+    return std::ranges::count_if(m_lines, [&](const QLineF& line) {
+        const QRectF ends = QRectF(pixelOf(line.p1()), pixelOf(line.p2())).normalized();
+        return ends.adjusted(-1, -1, 1, 1).intersects(room);
+    });
+}
+
+std::vector<QRectF> FrontNames::placesOf(const Name& name) const
+{
+    const QSizeF size = QFontMetricsF(m_plot.font()).size(0, name.text);
+    const QPointF at = pixelOf(name.at);
+    const double left = at.x() - kGap - size.width();
+    const double right = at.x() + kGap;
+    const double middle = at.x() - size.width() / 2;
+    std::vector<QRectF> places;
+    const auto add = [&](double x, double y) { places.emplace_back(QPointF(x, y), size); };
+    for (const double y : {at.y() - size.height() - 3, at.y() + 3, at.y() - size.height() / 2}) {
+        add(right, y);
+        add(left, y);
     }
-    return false;
+    const double top = pixelOf({name.at.x(), name.at.y() + name.reach}).y();
+    const double bottom = pixelOf({name.at.x(), name.at.y() - name.reach}).y();
+    for (const double x : {middle, right, left}) { // at the ends of its bar
+        add(x, top - size.height() - 3);
+        add(x, bottom + 3);
+    }
+    return places;
 }
 
 /// Omits names without room, because the pointer shows them.
 void FrontNames::spread()
 {
-    const QFontMetrics metrics(m_plot.font());
     std::vector<QRectF> taken;
     for (const QPointF& point : m_points) {
         const QPointF at = pixelOf(point);
         taken.emplace_back(at.x() - kPointReach, at.y() - kPointReach, 2 * kPointReach, 2 * kPointReach);
     }
-    for (QCPItemText* label : m_labels) {
-        const QPointF at = label->position->pixelPosition();
-        const QSizeF size = metrics.size(0, label->text()).grownBy(label->padding());
-        const auto roomAt = [&](Qt::Alignment side) {
-            return QRectF(QPointF(side & Qt::AlignRight ? at.x() - size.width() : at.x(),
-                                  side & Qt::AlignTop ? at.y() : at.y() - size.height()),
-                          size);
-        };
-        const auto isFree = [&](const QRectF& room) {
-            const QRectF text = room.marginsRemoved(label->padding());
-            return QRectF(m_plot.axisRect()->rect()).contains(text) &&
-                   std::ranges::none_of(taken, [&](const QRectF& other) { return other.intersects(text); });
-        };
-        std::optional<Qt::Alignment> chosen;
-        for (const bool mayMeetLine : {false, true}) {
-            for (const Qt::Alignment side : {Qt::AlignLeft | Qt::AlignBottom, Qt::AlignRight | Qt::AlignBottom,
-                                             Qt::AlignLeft | Qt::AlignTop, Qt::AlignRight | Qt::AlignTop}) {
-                if (!chosen && isFree(roomAt(side)) &&
-                    (mayMeetLine || !meetsLine(roomAt(side).marginsRemoved(label->padding())))) {
-                    chosen = side;
-                }
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        const QRectF* best = nullptr;
+        std::ptrdiff_t fewest = 0;
+        const std::vector<QRectF> places = placesOf(m_names[i]);
+        for (const QRectF& place : places) {
+            const bool isFree =
+                QRectF(m_plot.axisRect()->rect()).contains(place) &&
+                std::ranges::none_of(taken, [&](const QRectF& other) { return other.intersects(place); });
+            const std::ptrdiff_t lines = isFree ? linesIn(place) : 0;
+            if (isFree && (best == nullptr || lines < fewest)) {
+                best = &place;
+                fewest = lines;
             }
         }
-        label->setVisible(chosen.has_value());
-        if (chosen) {
-            label->setPositionAlignment(*chosen);
-            taken.push_back(roomAt(*chosen).marginsRemoved(label->padding()));
+        m_labels[i]->setVisible(best != nullptr);
+        if (best != nullptr) {
+            m_labels[i]->position->setCoords(best->topLeft());
+            taken.push_back(*best);
         }
     }
 }

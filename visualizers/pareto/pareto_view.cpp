@@ -97,6 +97,11 @@ private:
     void drawLine();
     void drawPoint(const ParetoPoint& point);
     QCPGraph* addDots(const QCPScatterStyle& style);
+    [[nodiscard]] QColor inkOf(const ParetoPoint& point) const
+    {
+        return toQColor(point.colour ? resources::curveColour(*point.colour, theme)
+                                     : resources::themeColours(theme).muted);
+    }
     void drawNames();
     void fillLegend();
     void hideName();
@@ -303,8 +308,7 @@ QCPGraph* ParetoView::Impl::addDots(const QCPScatterStyle& style)
 /// Draws a point, its bar and its runs in the colour of its group.
 void ParetoView::Impl::drawPoint(const ParetoPoint& point)
 {
-    const QColor ink =
-        toQColor(point.colour ? resources::curveColour(*point.colour, theme) : resources::themeColours(theme).muted);
+    const QColor ink = inkOf(point);
     const auto mark = curveMark(point.colour.value_or(0));
     const bool isResult = point.kind == ParetoPoint::Kind::Result;
     if (point.runs.size() > 1) {
@@ -391,32 +395,40 @@ void ParetoView::Impl::hideName()
     plot->setCursor(Qt::ArrowCursor);
 }
 
-/// Names all points, those of the front first, unless there are too many.
+/// Names all points in the colours of their groups, those of the front first, unless there are too many.
 void ParetoView::Impl::drawNames()
 {
     std::vector<FrontNames::Name> names;
     std::vector<QPointF> places;
-    std::vector<QPointF> line;
+    std::vector<QLineF> lines;
     const bool isCrowded = m_points.size() > kNamedPoints;
     const auto add = [&](const ParetoPoint& point) {
-        names.push_back({QPointF(point.cost, point.loss.mean), point.name});
+        const double reach = point.runs.size() > 1 ? point.loss.deviation : 0;
+        names.push_back({QPointF(point.cost, point.loss.mean), point.name, inkOf(point), reach});
     };
     for (const std::size_t i : m_front.size() <= kNamedPoints ? m_front : std::vector<std::size_t>()) {
         add(m_points[i]);
     }
     for (std::size_t i = 0; i < m_points.size(); ++i) {
-        places.emplace_back(m_points[i].cost, m_points[i].loss.mean);
-        if (!isCrowded && m_points[i].kind == ParetoPoint::Kind::Result &&
-            std::ranges::find(m_front, i) == m_front.end()) {
-            add(m_points[i]);
+        const ParetoPoint& point = m_points[i];
+        places.emplace_back(point.cost, point.loss.mean);
+        if (!isCrowded && point.kind == ParetoPoint::Kind::Result && std::ranges::find(m_front, i) == m_front.end()) {
+            add(point);
+        }
+        if (point.runs.size() > 1) {
+            lines.emplace_back(point.cost, point.loss.mean - point.loss.deviation, point.cost,
+                               point.loss.mean + point.loss.deviation);
         }
     }
+    std::optional<QPointF> before;
     for (const QCPCurveData& corner : *m_line->data()) {
-        if (std::isfinite(corner.value)) {
-            line.emplace_back(corner.key, corner.value);
+        const QPointF at(corner.key, corner.value);
+        if (before && std::isfinite(corner.value)) {
+            lines.emplace_back(*before, at);
         }
+        before = std::isfinite(corner.value) ? std::optional(at) : std::nullopt;
     }
-    m_names.setNames(names, std::move(places), std::move(line), theme);
+    m_names.setNames(names, std::move(places), std::move(lines));
 }
 
 std::ptrdiff_t ParetoView::Impl::pointAt(QPointF position) const
