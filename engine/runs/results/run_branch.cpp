@@ -58,7 +58,8 @@ std::string nameOfBranch(const std::string& parent, const projects::Project& bef
         return projects::wiringName(project.stack().topology, project.network);
     };
     if (const std::string wiring = wiringOf(after); wiring != wiringOf(before)) {
-        words.push_back(wiring);
+        const std::string custom = "custom from " + wiringOf(before) + ", ";
+        words.push_back(wiring.starts_with(custom) ? wiring.substr(custom.size()) : wiring); // "1 pruned"
     }
     const std::vector<std::string> former = methodWords(before);
     std::ranges::copy_if(methodWords(after), std::back_inserter(words),

@@ -85,25 +85,36 @@ private:
     std::map<std::string, std::size_t> m_byFolder;
 };
 
-/// Returns the words that the names of a group's runs have in common; those of its members' labels in a sweep.
+/// Returns the words of a run's name; of a member of a sweep, those of its project and of its values without seeds.
+Words wordsOf(const RunInfo& run)
+{
+    const auto& membership = run.membership;
+    if (!membership || membership->isGuessed()) {
+        return partsOfName(run.name);
+    }
+    Words words{membership->project};
+    const std::string label = membership->labelApartFromSeeds();
+    std::ranges::move(label.empty() ? Words() : partsOfName(label), std::back_inserter(words));
+    return words;
+}
+
+/// Returns the words that are in the names of all runs of a group. Without such words, returns those of its members of
+/// sweeps, because people name runs of a project as they like.
 Words ownWords(std::span<const TrainedRun> runs, const RunGroup& group)
 {
-    const RunInfo& first = *runs[group.runs.front()].info;
-    Words common = partsOfName(first.name);
-    for (const std::size_t run : group.runs) {
-        const auto& membership = runs[run].info->membership;
-        Words words =
-            membership && !membership->isGuessed() ? Words{membership->project} : partsOfName(runs[run].info->name);
-        if (words.size() == 1 && membership && !membership->isGuessed()) {
-            const std::string label = membership->labelApartFromSeeds();
-            std::ranges::move(label.empty() ? Words() : partsOfName(label), std::back_inserter(words));
+    const auto commonOf = [&](auto counts) {
+        std::optional<Words> common;
+        for (const std::size_t run : group.runs) {
+            if (counts(*runs[run].info)) {
+                const Words words = wordsOf(*runs[run].info);
+                common = common ? Words(common->begin(), std::ranges::mismatch(*common, words).in1) : words;
+            }
         }
-        const auto end = std::ranges::mismatch(common, words).in1;
-        if (run == group.runs.front()) {
-            common = std::move(words);
-        } else {
-            common.erase(end, common.end());
-        }
+        return common.value_or(Words());
+    };
+    Words common = commonOf([](const RunInfo& /*any*/) { return true; });
+    if (common.empty()) {
+        common = commonOf([](const RunInfo& run) { return run.membership && !run.membership->isGuessed(); });
     }
     if (common.empty()) { // names that people gave to repeats
         Words names;

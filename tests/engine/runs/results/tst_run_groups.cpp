@@ -134,6 +134,11 @@ private slots:
             runs.add("Compare, ANCRe", wide(96), 1);
             runs.add("Compare, DCA", wide(48), 1);
         });
+        row("a member of a sweep names a group that a run of the project is in", {"ANCRe", "DCA"}, [](Listed& runs) {
+            runs.add("My own", plain(), 4);
+            runs.addMember("ANCRe", plain(), 1);
+            runs.addMember("DCA", wide(96), 1);
+        });
         row("shared ends are left out", {"ANCRe", "DCA"}, [](Listed& runs) {
             runs.add("Compare, ANCRe, 3000 steps", plain(), 1);
             runs.add("Compare, DCA, 3000 steps", wide(96), 1);

@@ -6,11 +6,13 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
+#include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -113,6 +115,32 @@ private slots:
         const auto other = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
         QVERIFY2(other.ok(), other ? "" : other.error().text().c_str());
         QVERIFY(!RunReader::open(*other)->info()->membership);
+    }
+
+    /// The name has no more than what it adds, because a legend has little room.
+    void aPrunedBranchAddsItsWordsToTheName()
+    {
+        projects::Project project;
+        const auto presets = projects::topologyPresets(project.network);
+        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &projects::TopologyPreset::name);
+        project.stack().topology = {ancre->name, ancre->wiring};
+        RunInfo info;
+        info.name = "ANCRe, ingoing";
+        info.steps = 1;
+        const fs::path run = m_runs / "ancre";
+        {
+            QVERIFY(RunWriter::create(run, info, project, m_folder->path().toStdString()).ok());
+            QVERIFY(writeCheckpoint(run, {1, 8, 0.1, {}, {}}, {}, {}, {}).ok());
+        }
+        RunBranch branch;
+        branch.parent = run;
+        branch.step = 1;
+        branch.project = project;
+        auto& mix = std::get<projects::DepthMix>(branch.project.stack().topology.wiring);
+        mix.states[{0, 2}] = projects::ShortcutState::Pruned;
+        const auto made = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QCOMPARE(RunReader::open(*made)->info()->name, std::string("ANCRe, ingoing, 1 pruned"));
     }
 
     void failedForkLeavesNoFiles()
