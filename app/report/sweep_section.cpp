@@ -104,7 +104,7 @@ std::string importanceLine(const SweepOfRuns& study)
     }
     std::string text;
     for (std::size_t axis = 0; axis < study.sweep.axes.size(); ++axis) {
-        text += labelOf(study.sweep.axes[axis]) + " " + percentText(importance->shares[axis]) + ", ";
+        text += labelOf(study.sweep.axes[axis]) + " " + projects::shareText(importance->shares[axis]) + ", ";
     }
     return "<p>Share of the variance of " + countText(importance->count, "run") +
            " that a field explains: " + escapeHtml(text) + "fields together " + percentText(importance->together) +

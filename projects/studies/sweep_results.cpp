@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace residua::projects {
@@ -167,11 +168,17 @@ std::optional<AxisImportance> importanceOf(const Sweep& sweep, std::span<const S
             const double difference = meanOf(values).mean - mean;
             between += static_cast<double>(values.size()) * difference * difference;
         }
-        importance.shares.push_back(between / total);
-        importance.together -= importance.shares.back();
+        const bool isKnown = byValue.size() > 1;
+        importance.shares.push_back(isKnown ? between / total : std::numeric_limits<double>::quiet_NaN());
+        importance.together -= isKnown ? importance.shares.back() : 0;
     }
     importance.together = std::max(importance.together, 0.0);
     return importance;
+}
+
+std::string shareText(double share)
+{
+    return std::isnan(share) ? "unknown" : percentText(share);
 }
 
 } // namespace residua::projects

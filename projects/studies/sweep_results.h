@@ -59,11 +59,13 @@ struct BestOfEach {
 /// variance), and the share that only axes together explain. For a grid without gaps the shares add up to 1; otherwise
 /// they are estimates.
 struct AxisImportance {
-    std::vector<double> shares; ///< one per axis
+    std::vector<double> shares; ///< one per axis; NaN if finished members have fewer than two of its values
     double together = 0;        ///< the rest: interactions of axes
     std::size_t count = 0;      ///< finished members
 };
 /// Returns nullopt if fewer than two members have finished, or if all of them have one value.
 [[nodiscard]] std::optional<AxisImportance> importanceOf(const Sweep& sweep, std::span<const SweepResult> results);
+/// Returns a share of AxisImportance in per cent, or "unknown".
+[[nodiscard]] std::string shareText(double share);
 
 } // namespace residua::projects

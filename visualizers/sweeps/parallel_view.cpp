@@ -116,7 +116,7 @@ void ParallelView::Impl::take(const projects::Sweep& shown, const std::vector<pr
         const std::vector<projects::SweepValue>& values = sweep.axes[axis].values;
         Coordinate made{QString::fromStdString(labelOf(sweep.axes[axis])), {}};
         if (importance) {
-            made.title += QLatin1Char('\n') + QString::fromStdString(percentText(importance->shares[axis]));
+            made.title += QLatin1Char('\n') + QString::fromStdString(projects::shareText(importance->shares[axis]));
         }
         for (std::size_t i = 0; i < values.size(); ++i) {
             made.labels.emplace_back(heightOf(i, values.size()), QString::fromStdString(labelOf(values[i])));

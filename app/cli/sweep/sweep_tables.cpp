@@ -86,7 +86,7 @@ void tellEvaluation(const SweepPlan& plan, const Console& console)
     if (const auto importance = projects::importanceOf(plan.sweep, results)) {
         std::string text;
         for (std::size_t axis = 0; axis < plan.sweep.axes.size(); ++axis) {
-            text += labelOf(plan.sweep.axes[axis]) + " " + percentText(importance->shares[axis]) + ", ";
+            text += labelOf(plan.sweep.axes[axis]) + " " + projects::shareText(importance->shares[axis]) + ", ";
         }
         console.line("share of the variance of " + countText(importance->count, "member") +
                      " that an axis explains: " + text + "axes together " + percentText(importance->together));

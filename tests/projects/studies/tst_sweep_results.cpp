@@ -117,6 +117,18 @@ private slots:
         QVERIFY(importance->together < 1e-12);
     }
 
+    /// A halving leaves results of one topology.
+    void anAxisWithResultsAtOneValueAloneHasNoShare()
+    {
+        const auto results = gridOf([](std::size_t first, std::size_t rate, std::size_t) {
+            return first == 0 ? std::optional(double(rate)) : std::nullopt;
+        });
+        const auto importance = importanceOf(kStudy, results);
+        QCOMPARE(shareText(importance->shares[0]), std::string("unknown"));
+        QVERIFY(std::abs(importance->shares[1] - 1) < 1e-12);
+        QVERIFY(importance->together < 1e-12);
+    }
+
     void valuesWithoutADifferenceHaveNoImportance()
     {
         QVERIFY(!importanceOf(kStudy, {}));
