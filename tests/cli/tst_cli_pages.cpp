@@ -7,10 +7,13 @@
 #include "tests/support/test_program.h"
 
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <set>
 #include <string>
 
 using namespace residua;
@@ -74,6 +77,39 @@ private slots:
         QVERIFY(sweep && sweep->runs.empty() && sweep->sweep == "widths" && sweep->notes == "the *aim*");
     }
 
+    /// Groups of two seeds, with the differences from one of them over pairs, and at each step.
+    void groupsAreComparedWithABaseline()
+    {
+        const Ran ran = run({"compare", path("project"), "--baseline", "plain", "--last", "5", "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        const QJsonArray groups = ran.json().object()["groups"].toArray();
+        QCOMPARE(groups.size(), 2);
+        std::set<int> colours; // in the order of the runs, which may begin in one second
+        for (const QJsonValue& each : groups) {
+            const QJsonObject group = each.toObject();
+            const bool isBaseline = group["group"].toString() == "plain";
+            colours.insert(group["colour"].toInt(-1));
+            QCOMPARE(group["value"].toObject()["n"].toInt(), 2);
+            QCOMPARE(group["runs"].toArray().size(), 2);
+            QCOMPARE(group.contains("difference"), !isBaseline);
+            QVERIFY(isBaseline || group["difference"].toObject()["pairs"].toInt() == 2);
+            QVERIFY(isBaseline || group["difference"].toObject()["mean"].toDouble() == -1);
+        }
+        QVERIFY(colours == (std::set{0, 1}));
+        const Ran text = run({"compare", path("project"), "--baseline", "plain"});
+        QVERIFY2(text.output.contains("(2 pairs)") && text.output.contains("baseline"), qPrintable(text.output));
+        QCOMPARE(run({"compare", path("project"), "--baseline", "plain", "-o", path("steps.csv")}).code, 0);
+        const QStringList lines = content("steps.csv").split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 3); // a step of each group
+        QVERIFY2(lines.filter("plain").front().contains(",1,0,0,0,2"), qPrintable(lines.join('\n')));
+        const Ran one = run({"compare", path("project"), "--baseline", "plain, seed 1", "--json"}); // a run alone
+        QVERIFY2(one.code == 0, qPrintable(one.errors));
+        const QJsonObject group = one.json().object()["groups"].toArray().first().toObject();
+        QCOMPARE(group["difference"].toObject()["pairs"].toInt(), 1);
+        QCOMPARE(run({"compare", path("project"), "--sweep", "none"}).code, 1);
+        QCOMPARE(run({"compare", path("project/nowhere")}).code, 1);
+    }
+
     void severalRunsMakeOneReport()
     {
         const Ran made =
@@ -88,6 +124,8 @@ private slots:
         QTest::addColumn<QString>("told");
         QTest::newRow("baseline") << QStringList{"report", "PROJECT", "--baseline", "plane", "-o", "-"}
                                   << "did you mean \"plain\"";
+        QTest::newRow("compared with") << QStringList{"compare", "PROJECT", "--baseline", "plane"}
+                                       << "did you mean \"plain\"";
         QTest::newRow("page's name") << QStringList{"report", "PROJECT", "--keep", "../x", "-o", "-"}
                                      << "cannot be called";
         QTest::newRow("sweep") << QStringList{"report", "PROJECT", "--sweep", "x", "-o", "-"} << "is no sweep";

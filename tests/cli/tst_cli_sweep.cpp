@@ -24,7 +24,6 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <set>
 
 using namespace residua;
 using cli::kPatience;
@@ -260,49 +259,6 @@ private slots:
         QVERIFY2(order.errors.contains("warning: ") && order.errors.contains("seeds/order"), qPrintable(order.errors));
         QCOMPARE(gridOf(run({"--vary", "seeds.order=1,2,3", "--list", "--json"}))["warnings"].toArray().size(), 1);
         QVERIFY(!run({"--vary", "seeds.init=1,2,3", "--list"}).errors.contains("warning"));
-    }
-
-    /// Groups of three seeds, with the differences from one of them over pairs, and at each step.
-    void groupsAreComparedWithABaseline()
-    {
-        m_project.sweeps.front().axes.insert(
-            m_project.sweeps.front().axes.begin(),
-            {"/training/learning_rate/peak", "rate", {{"slow", {"0.01"}}, {"fast", {"0.03"}}}});
-        save();
-        QCOMPARE(run({}).code, 0);
-        const QString project = QString::fromStdString(runs().string());
-        const Ran ran = runProcess({"compare", project, "--baseline", "slow", "--last", "5", "--json"});
-        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
-        const QJsonArray groups = ran.json().object()["groups"].toArray();
-        QCOMPARE(groups.size(), 2);
-        std::set<int> colours; // in the order of the runs, which may begin in one second
-        for (const QJsonValue& each : groups) {
-            const QJsonObject group = each.toObject();
-            const bool isBaseline = group["group"].toString() == "slow";
-            QVERIFY(isBaseline || group["group"].toString() == "fast");
-            colours.insert(group["colour"].toInt(-1));
-            QCOMPARE(group["value"].toObject()["n"].toInt(), 3);
-            QCOMPARE(group["runs"].toArray().size(), 3);
-            QCOMPARE(group.contains("difference"), !isBaseline);
-            QVERIFY(isBaseline || group["difference"].toObject()["pairs"].toInt() == 3);
-            QVERIFY(isBaseline || group["difference"].toObject()["mean"].toDouble() < 0);
-        }
-        QVERIFY(colours == (std::set{0, 1}));
-        const Ran text = runProcess({"compare", project, "--baseline", "slow"});
-        QVERIFY2(text.output.contains("(3 pairs)") && text.output.contains("baseline"), qPrintable(text.output));
-        const QString csv = path("steps.csv");
-        QCOMPARE(runProcess({"compare", project, "--baseline", "slow", "-o", csv}).code, 0);
-        QFile file(csv);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QCOMPARE(QString::fromUtf8(file.readAll()).count("fast"), 40);                            // steps
-        const Ran one = runProcess({"compare", project, "--baseline", "slow, seed 5", "--json"}); // a run alone
-        QVERIFY2(one.code == 0, qPrintable(one.errors));
-        const Ran wrong = runProcess({"compare", project, "--baseline", "slo"});
-        QCOMPARE(wrong.code, 1);
-        QVERIFY2(wrong.errors.contains("did you mean slow") || wrong.errors.contains("did you mean \"slow\""),
-                 qPrintable(wrong.errors));
-        QCOMPARE(runProcess({"compare", project, "--sweep", "none"}).code, 1);
-        QCOMPARE(runProcess({"compare", project + "/nowhere"}).code, 1);
     }
 
     void partsMakeTheWhole()
