@@ -381,7 +381,9 @@ function(residua_register_test name target labels display)
   set(environment QT_QPA_PLATFORM=offscreen OMP_WAIT_POLICY=passive)
   if(display)
     set(runner "${RESIDUA_CMAKE_DIR}/with_xvfb.sh")
-    set(environment QT_QPA_PLATFORM=xcb LIBGL_ALWAYS_SOFTWARE=1 OMP_WAIT_POLICY=passive)
+    # Mesa draws in the calling thread, because its own threads would take the cores from the tests beside them, and a
+    # test once waited for them without end.
+    set(environment QT_QPA_PLATFORM=xcb LIBGL_ALWAYS_SOFTWARE=1 LP_NUM_THREADS=0 OMP_WAIT_POLICY=passive)
   endif()
   if(RESIDUA_SANITIZE)
     list(APPEND environment ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1

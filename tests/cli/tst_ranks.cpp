@@ -33,8 +33,8 @@ namespace {
 
 constexpr int kSteps = 6;
 constexpr int kKills = 3;          ///< RESIDUA_FUZZ_ROUNDS by hand
-constexpr int kLongestLife = 4000; ///< milliseconds until a rank is killed
 constexpr int kStepsOfLife = 40;   ///< between two kills, about
+constexpr int kLook = 5;           ///< milliseconds between two looks at the checkpoints
 constexpr int kComplete = 4;       ///< exit status: the run has all its steps
 constexpr int kTimeToEnd = 10'000; ///< milliseconds for the others
 
@@ -269,11 +269,13 @@ private slots:
         save(wired("dca"));
         QVERIFY(trained(1, "whole", words));
         std::mt19937_64 random(tests::randomSeed());
-        int interrupted = 0;
-        for (int kills = fuzz::rounds(kKills); kills > 0; --kills) {
+        for (int kill = 0; kill < fuzz::rounds(kKills); ++kill) {
             start(tests::below(random, 2) == 0 ? 2 : 4, "run", words);
             QProcess& victim = *tests::oneOf(random, m_ranks);
-            interrupted += victim.waitForFinished(static_cast<int>(tests::below(random, kLongestLife))) ? 0 : 1;
+            // By steps, because a machine may be fast: at the latest in the middle between two kills.
+            const auto end = static_cast<std::int64_t>(kill * kStepsOfLife + tests::below(random, kStepsOfLife / 2));
+            QTRY_VERIFY(lastCheckpoint("run") >= end || victim.waitForFinished(kLook));
+            QVERIFY(victim.state() == QProcess::Running);
             victim.kill();
             for (const auto& process : m_ranks) { // as torchrun does
                 process->terminate();
@@ -285,7 +287,6 @@ private slots:
                 }
             }
         }
-        QVERIFY(interrupted > 0);
         QVERIFY(trained(2, "run", words));
         // The number of ranks decides the order of sums, and every step adds its rounding.
         const double distance = apart(lossesOf(path("whole")), lossesOf(path("run")));
@@ -305,6 +306,14 @@ private slots:
 
 private:
     [[nodiscard]] QString path(const QString& name) const { return m_folder->filePath(name); }
+
+    /// 0 without one.
+    [[nodiscard]] std::int64_t lastCheckpoint(const QString& run) const
+    {
+        const auto reader = engine::RunReader::open(path(run).toStdString());
+        const auto checkpoints = reader ? reader->checkpoints() : std::vector<std::int64_t>();
+        return checkpoints.empty() ? 0 : checkpoints.back();
+    }
 
     [[nodiscard]] QByteArray checkpointFile(const QString& run, const char* name) const
     {
