@@ -177,7 +177,7 @@ public:
             add(valueOf(loss, batch, whole) * loss.weight);
         }
         if (!result.trained.defined()) {
-            result.trained = result.judged; // nothing of the group is trained
+            result.trained = result.judged.detach(); // nothing of the group is trained
         }
         if (result.judged.defined() && (m_towers.size() == 1 && losses.losses.empty())) {
             result.judged = result.trained; // a network alone is judged with its regularisers
