@@ -50,7 +50,7 @@ struct CudaKernels {
     std::size_t (*streamsBackwardWorkspace)(const StreamsBackward& streams);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 6;
+inline constexpr std::int32_t kCudaKernelsVersion = 7;
 
 /// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
 /// version, or needs a CUDA runtime that is not installed; `why` then says which.

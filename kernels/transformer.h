@@ -38,6 +38,7 @@ struct NormForward {
     NormKind kind = NormKind::rms;
     const void* bias = nullptr; ///< [d] of a layer norm, or null for zeros
     void* mean = nullptr;       ///< [N] of a layer norm, as rstd
+    void* largest = nullptr;    ///< [N], as rstd: the largest magnitude in each row of y as stored, NaN not counted
 };
 
 /// With x̂ = (x − mean x)·rstd, or x·rstd for rms, and g = dy·weight:
@@ -72,6 +73,7 @@ struct SwigluForward {
     const void* up = nullptr;
     std::int64_t rowStride = 0; ///< of gate and up, >= h
     void* out = nullptr;        ///< [N, h]
+    void* largest = nullptr;    ///< [N] of out, as in NormForward, or null
 };
 
 struct SwigluBackward {
@@ -85,6 +87,7 @@ struct SwigluBackward {
     void* gateGrad = nullptr;       ///< may be gate itself
     void* upGrad = nullptr;         ///< may be up itself
     std::int64_t gradRowStride = 0; ///< of gateGrad and upGrad
+    void* largest = nullptr;        ///< [N] of both gradients, as in NormForward, or null
 };
 
 /// The direction of a rotary embedding. Backward is the inverse rotation, which is also the gradient.

@@ -45,6 +45,8 @@ struct RowForward {
                 value *= loadLanes<part>(weight + at, lanes);
             storeLanes<part>(y + at, value, lanes);
         });
+        if (norm.largest)
+            static_cast<A*>(norm.largest)[n] = largestOf(y, norm.width);
     }
 };
 

@@ -51,6 +51,8 @@ void forwardRows(const SwigluForward& swiglu, std::int64_t begin, std::int64_t e
             const Vec<T> value = loadLanes<part>(gate + at, lanes);
             storeLanes<part>(out + at, value * sigmoid(value) * loadLanes<part>(up + at, lanes), lanes);
         });
+        if (swiglu.largest)
+            static_cast<Accumulator<T>*>(swiglu.largest)[n] = largestOf(out, swiglu.width);
     }
 }
 
@@ -71,6 +73,11 @@ void backwardRows(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t
             storeLanes<part>(gateGrad + at, grad * other * (open + value * open * (1 - open)), lanes);
             storeLanes<part>(upGrad + at, grad * value * open, lanes);
         });
+        if (swiglu.largest) {
+            const auto ofGate = largestOf(gateGrad, swiglu.width);
+            const auto ofUp = largestOf(upGrad, swiglu.width);
+            static_cast<Accumulator<T>*>(swiglu.largest)[n] = ofGate > ofUp ? ofGate : ofUp;
+        }
     }
 }
 

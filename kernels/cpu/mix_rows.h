@@ -81,6 +81,22 @@ struct Present {
 /// The number of rows that one pass over shared operands serves; more would not fit in the registers.
 inline constexpr int kRows = kVectorBytes == 64 ? 4 : 2;
 
+/// Returns the largest magnitude in a row, NaN not counted.
+template <class T>
+inline Accumulator<T> largestOf(const T* row, std::int64_t width)
+{
+    Vec<T> most = {};
+    forTiles<T, 1>(width, [&]<int, bool part>(std::int64_t at, int lanes) {
+        const Vec<T> value = loadLanes<part>(row + at, lanes);
+        const Vec<T> magnitude = value < 0 ? -value : value;
+        most = magnitude > most ? magnitude : most;
+    });
+    Accumulator<T> largest = 0;
+    for (int lane = 0; lane < kLanes<T>; ++lane)
+        largest = most[lane] > largest ? most[lane] : largest;
+    return largest;
+}
+
 /// Computes products[r][o] = <x[r], other[o]> and, if requested, squares[r] = <x[r], x[r]> over the rows.
 template <bool withSquares, int R, int O, class T, class W>
 inline void dots(const T* const (&x)[R], const W* const (&other)[O], std::int64_t width, Accumulator<T> (*products)[O],

@@ -16,6 +16,7 @@ struct ForwardArgs {
     void* y;
     void* rstd;
     void* mean;
+    void* largest;
 };
 
 /// T: the type of the data; Y: of the result and the residual; centred: a layer norm.
@@ -54,7 +55,8 @@ struct Forward {
         return sum;
     }
 
-    __device__ void write(const Pack<T, L>& pack, A mean, A rstd, std::int64_t at) const
+    /// Returns the larger of `most` and the magnitudes of what it writes.
+    __device__ A write(const Pack<T, L>& pack, A mean, A rstd, std::int64_t at, A most) const
     {
         A value[L];
         loadOr(A(1), args.weight, at, value);
@@ -69,6 +71,10 @@ struct Forward {
                 value[l] += bias[l];
         }
         store(static_cast<Y*>(args.y) + row + at, value);
+#pragma unroll
+        for (int l = 0; l < L; ++l)
+            most = larger(most, value[l]);
+        return most;
     }
 };
 
@@ -129,14 +135,17 @@ __global__ void __launch_bounds__(kThreads) forwardNorm(const __grid_constant__ 
         if (centred && args.mean)
             static_cast<A*>(args.mean)[n] = mean;
     }
+    A most = 0;
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
         const std::int64_t pack = threadIdx.x + std::int64_t(k) * blockDim.x;
         if (pack < packs)
-            forward.write(held[k], mean, rstd, pack * L);
+            most = forward.write(held[k], mean, rstd, pack * L, most);
     }
     for (std::int64_t pack = beyond; pack < packs; pack += blockDim.x)
-        forward.write(packAt<L, T>(normalised, forward.row + pack * L), mean, rstd, pack * L);
+        most = forward.write(packAt<L, T>(normalised, forward.row + pack * L), mean, rstd, pack * L, most);
+    if (args.largest) // in the half of the slots that the last sum did not use
+        storeLargest<Y>(most, args.largest, n, args.tokens, sharedMemory<A>(), centred ? 0 : 1);
 }
 
 } // namespace
@@ -149,7 +158,7 @@ Status normForward(const NormForward& norm, void* stream)
                                  norm.residual ? norm.sum : nullptr, norm.y, norm.bias);
     countCall(norm.dataType, packed);
     const ForwardArgs args{norm.tokens, norm.width, norm.eps, norm.x,    norm.residual, norm.weight,
-                           norm.bias,   norm.sum,   norm.y,   norm.rstd, norm.mean};
+                           norm.bias,   norm.sum,   norm.y,   norm.rstd, norm.mean,     norm.largest};
     return withForm(norm, packed, [&](auto data, auto output, auto lanes, auto centred) {
         using T = decltype(data);
         constexpr int kLanesHere = decltype(lanes)::kValue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of RMSNorm and LayerNorm, for the forward and the backward kernel. The threads along x of a block share a row,
-// and each keeps its packs of the row in registers, so that memory is read once. If a row has more packs than kHeld
-// times the maximum number of threads, the rest is read a second time, from a cache.
+// Rows of RMSNorm and LayerNorm, for the forward and the backward kernel, and the largest magnitude in a row. The
+// threads along x of a block share a row, and each keeps its packs of the row in registers, so that memory is read
+// once. If a row has more packs than kHeld times the maximum number of threads, the rest is read a second time, from a
+// cache.
 #pragma once
 
 #include "kernels/cuda/kernels.cuh"
@@ -30,6 +31,37 @@ __device__ inline A rowSum(A value, A* slots, int half)
     for (unsigned warp = 0; warp < warps; ++warp)
         sum += row[warp];
     return sum;
+}
+
+/// Returns the larger of `most` and the magnitude of `value`; `most` for NaN.
+template <class A>
+__device__ inline A larger(A most, A value)
+{
+    value = value < 0 ? -value : value;
+    return value > most ? value : most;
+}
+
+/// Stores the largest magnitude that the threads of row `n` have, rounded to T as the row was stored, in largest[n] if
+/// n < tokens. Must be called by every thread of the block; `slots` as in rowSum().
+template <class T, class A>
+__device__ inline void storeLargest(A most, void* largest, std::int64_t n, std::int64_t tokens, A* slots, int half)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        most = larger(most, A(__shfl_xor_sync(0xffffffffu, most, distance)));
+    if (blockDim.x > 32) {
+        const unsigned warps = blockDim.x / 32;
+        A* row = slots + half * kWarps + threadIdx.y * warps;
+        if (threadIdx.x % 32 == 0)
+            row[threadIdx.x / 32] = most;
+        __syncthreads();
+        for (unsigned warp = 0; warp < warps && threadIdx.x == 0; ++warp)
+            most = larger(most, row[warp]);
+    }
+    if (n < tokens && threadIdx.x == 0) {
+        T stored;
+        narrow(stored, most);
+        static_cast<A*>(largest)[n] = widen(stored);
+    }
 }
 
 template <int L, class T>

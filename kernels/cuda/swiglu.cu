@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/mix_args.cuh"
+#include "kernels/cuda/norm_rows.cuh"
 
 namespace residua::kernels::cuda {
 namespace {
@@ -20,22 +21,27 @@ __device__ inline double sigmoid(double value)
 template <class T, int L>
 __global__ void __launch_bounds__(kThreads) forwardRows(const __grid_constant__ SwigluForward args)
 {
+    using A = Accumulator<T>;
     const std::int64_t n = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (n >= args.tokens)
-        return;
+    const std::int64_t width = n < args.tokens ? args.width : 0;
     const T* gate = static_cast<const T*>(args.gate) + n * args.rowStride;
     const T* up = static_cast<const T*>(args.up) + n * args.rowStride;
     T* out = static_cast<T*>(args.out) + n * args.width;
-    for (std::int64_t at = std::int64_t(threadIdx.x) * L; at < args.width; at += blockDim.x * L) {
-        Accumulator<T> value[L];
-        Accumulator<T> other[L];
+    A most = 0;
+    for (std::int64_t at = std::int64_t(threadIdx.x) * L; at < width; at += blockDim.x * L) {
+        A value[L];
+        A other[L];
         load(gate + at, value);
         load(up + at, other);
 #pragma unroll
-        for (int l = 0; l < L; ++l)
+        for (int l = 0; l < L; ++l) {
             value[l] = value[l] * sigmoid(value[l]) * other[l];
+            most = larger(most, value[l]);
+        }
         store(out + at, value);
     }
+    if (args.largest)
+        storeLargest<T>(most, args.largest, n, args.tokens, sharedMemory<A>(), 0);
 }
 
 template <class T, int L>
@@ -43,14 +49,14 @@ __global__ void __launch_bounds__(kThreads) backwardRows(const __grid_constant__
 {
     using A = Accumulator<T>;
     const std::int64_t n = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (n >= args.tokens)
-        return;
+    const std::int64_t width = n < args.tokens ? args.width : 0;
     const T* gate = static_cast<const T*>(args.gate) + n * args.rowStride;
     const T* up = static_cast<const T*>(args.up) + n * args.rowStride;
     const T* outGrad = static_cast<const T*>(args.outGrad) + n * args.width;
     T* gateGrad = static_cast<T*>(args.gateGrad) + n * args.gradRowStride;
     T* upGrad = static_cast<T*>(args.upGrad) + n * args.gradRowStride;
-    for (std::int64_t at = std::int64_t(threadIdx.x) * L; at < args.width; at += blockDim.x * L) {
+    A most = 0;
+    for (std::int64_t at = std::int64_t(threadIdx.x) * L; at < width; at += blockDim.x * L) {
         A value[L];
         A other[L];
         A grad[L];
@@ -62,10 +68,13 @@ __global__ void __launch_bounds__(kThreads) backwardRows(const __grid_constant__
             const A open = sigmoid(value[l]);
             other[l] = grad[l] * other[l] * (open + value[l] * open * (1 - open));
             grad[l] = grad[l] * value[l] * open;
+            most = larger(larger(most, other[l]), grad[l]);
         }
         store(gateGrad + at, other);
         store(upGrad + at, grad);
     }
+    if (args.largest)
+        storeLargest<T>(most, args.largest, n, args.tokens, sharedMemory<A>(), 0);
 }
 
 /// Calls run with the number of elements in 16 bytes if all rows are aligned for it, else with 1. float64 has only the
@@ -89,7 +98,8 @@ Status launchRows(void (*kernel)(Args), const Args& args, std::int64_t packs, vo
     while (threads < kThreads && threads < packs)
         threads *= 2;
     const dim3 block(threads, kThreads / threads);
-    return launch(kernel, dim3(unsigned((args.tokens + block.y - 1) / block.y)), block, 0, stream, args);
+    const std::size_t shared = args.largest ? kWarps * (args.dataType == DataType::float64 ? 8 : 4) : 0;
+    return launch(kernel, dim3(unsigned((args.tokens + block.y - 1) / block.y)), block, shared, stream, args);
 }
 
 } // namespace

@@ -111,11 +111,11 @@ kernels() { ours "$bundle/bin/kernels_tst_cuda_depth_mix"; }
 
 short_check() { RESIDUA_CASE_STRIDE=13 ours "$bundle/bin/kernels_tst_cuda_depth_mix" matchesTheCpu; }
 
-# new_forms TOOL: the forms on tensor cores, AdamW with rounded copies and the kernels of parallel streams under a tool of
-# compute-sanitizer.
+# new_forms TOOL: the forms on tensor cores, AdamW with rounded copies, the kernels of parallel streams and SwiGLU with the
+# largest magnitudes of its rows under a tool of compute-sanitizer.
 new_forms() {
   RESIDUA_CASES=tensor ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_depth_mix" matchesTheCpu | tail -n 15 &&
-    ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_transformer" adamw streams | tail -n 5
+    ours compute-sanitizer --tool "$1" --error-exitcode 9 "$bundle/bin/kernels_tst_cuda_transformer" adamw streams swiglu | tail -n 5
 }
 
 transformer() { ours "$bundle/bin/kernels_tst_cuda_transformer"; }
@@ -244,6 +244,17 @@ deterministic() {
   done
 }
 
+# Products in 8 bits beside those in bf16.
+eight_bits() {
+  local shape precision
+  for shape in "llama130m --tokens 32768" "llama1b-2048 --tokens 16384"; do
+    for precision in bf16 fp8; do
+      # shellcheck disable=SC2086
+      ours "$bundle/bin/bench_training" --shape $shape --topologies plain --precision "$precision" --residual bf16 --warmup 6 --steps 10 --seconds 10 --device cuda:0 || return 1
+    done
+  done
+}
+
 expandable() {
   PYTORCH_ALLOC_CONF=expandable_segments:True ours "$bundle/bin/bench_training" --shape llama130m --topologies plain,dca \
     --tokens 32768 --steps 8 --device cuda:0
@@ -333,6 +344,7 @@ stage peer_gpt2 60 peer_gpt2
 stage mixing 50 mixing
 stage terminal 50 terminal
 stage deterministic 90 deterministic
+stage eight_bits 50 eight_bits
 stage gradients 60 gradients
 stage training 100 training
 stage sessions 60 sessions

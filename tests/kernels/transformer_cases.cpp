@@ -27,6 +27,7 @@ struct NormCase {
     [[nodiscard]] bool isLayer() const { return kind == kernels::NormKind::layer; }
     [[nodiscard]] bool hasBias() const { return isLayer() && weight; }
     [[nodiscard]] bool hasResidualGrad() const { return residual && bfloat16Output; }
+    [[nodiscard]] bool hasLargest() const { return residual == sumGrad; }
     [[nodiscard]] DataType outputType() const { return bfloat16Output ? DataType::bfloat16 : type; }
     [[nodiscard]] std::string name() const
     {
@@ -38,7 +39,7 @@ struct NormCase {
 
 struct NormOutcome {
     Values normalised; ///< x, or the sum as it was stored
-    Values y, mean, rstd, xGrad, residualGrad, weightGrad, biasGrad;
+    Values y, mean, rstd, xGrad, residualGrad, weightGrad, biasGrad, largest;
 };
 
 constexpr double kNormEpsilon = 1e-5;
@@ -58,6 +59,7 @@ NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, con
     const DeviceBuffer weights(*memory, inputs.weight, single), bias(*memory, inputs.bias, single);
     const DeviceBuffer sum(*memory, count, norm.type), y(*memory, count, norm.outputType());
     const DeviceBuffer rstd(*memory, std::size_t(norm.tokens), single), mean(*memory, std::size_t(norm.tokens), single);
+    const DeviceBuffer largest(*memory, std::size_t(norm.tokens), single);
     const kernels::NormForward forward{norm.type,
                                        norm.tokens,
                                        norm.width,
@@ -71,7 +73,8 @@ NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, con
                                        norm.bfloat16Output,
                                        norm.kind,
                                        norm.hasBias() ? bias.data() : nullptr,
-                                       norm.isLayer() ? mean.data() : nullptr};
+                                       norm.isLayer() ? mean.data() : nullptr,
+                                       norm.hasLargest() ? largest.data() : nullptr};
     check(kernels.normForward(forward));
     const DeviceBuffer& normalised = norm.residual ? sum : x;
     const DeviceBuffer dy(*memory, inputs.yGrad, norm.outputType());
@@ -107,7 +110,8 @@ NormOutcome runNorm(const TransformerKernels& kernels, const NormCase& norm, con
             dx.values(),
             norm.hasResidualGrad() ? dresidual.values() : Values(),
             norm.weight ? dweight.values() : Values(),
-            norm.hasBias() ? dbias.values() : Values()};
+            norm.hasBias() ? dbias.values() : Values(),
+            norm.hasLargest() ? largest.values() : Values()};
 }
 
 /// The composition for the tensor that was normalised.
@@ -121,7 +125,8 @@ NormOutcome referenceNorm(const NormCase& norm, const Values& x, const NormInput
                      .xGrad = Values(x.size()),
                      .residualGrad = {},
                      .weightGrad = Values(norm.weight ? width : 0),
-                     .biasGrad = Values(norm.hasBias() ? width : 0)};
+                     .biasGrad = Values(norm.hasBias() ? width : 0),
+                     .largest = {}};
     const auto scale = [&](std::size_t c) { return norm.weight ? inputs.weight[c] : 1; };
     for (std::size_t row = 0; row < x.size(); row += width) {
         double mean = 0;
@@ -176,7 +181,9 @@ std::string checkNorm(const TransformerKernels& kernels, const NormCase& norm)
                   difference("xGrad", got.xGrad, want.xGrad, tolerance(norm.type)),
                   difference("residualGrad", got.residualGrad, want.residualGrad, tolerance(DataType::bfloat16)),
                   difference("weightGrad", got.weightGrad, want.weightGrad, single),
-                  difference("biasGrad", got.biasGrad, want.biasGrad, single)});
+                  difference("biasGrad", got.biasGrad, want.biasGrad, single),
+                  difference("largest", got.largest,
+                             norm.hasLargest() ? largestIn(got.y, std::size_t(norm.width)) : Values(), 0)});
 }
 
 struct SwigluCase {
@@ -198,11 +205,14 @@ std::string checkSwigluCase(const TransformerKernels& kernels, const SwigluCase&
         grad(*memory, grads, swiglu.type);
     const DeviceBuffer apart(*memory, 2 * count, swiglu.type);
     const DeviceBuffer& inGrad = swiglu.joined ? in : apart;
-    check(kernels.swigluForward(
-        {swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second), std::int64_t(stride), out.data()}));
+    const DataType single = accumulator(swiglu.type);
+    const DeviceBuffer largest(*memory, std::size_t(swiglu.tokens), single),
+        largestGrad(*memory, std::size_t(swiglu.tokens), single);
+    check(kernels.swigluForward({swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second),
+                                 std::int64_t(stride), out.data(), swiglu.joined ? largest.data() : nullptr}));
     check(kernels.swigluBackward({swiglu.type, swiglu.tokens, swiglu.width, in.data(), in.at(second),
                                   std::int64_t(stride), grad.data(), inGrad.data(), inGrad.at(second),
-                                  std::int64_t(stride)}));
+                                  std::int64_t(stride), swiglu.joined ? largestGrad.data() : nullptr}));
     Values want(count), wantGrad(2 * count);
     for (std::size_t n = 0; n < std::size_t(swiglu.tokens); ++n)
         for (std::size_t c = 0; c < width; ++c) {
@@ -216,8 +226,14 @@ std::string checkSwigluCase(const TransformerKernels& kernels, const SwigluCase&
         }
     const std::string name = "swiglu " + nameOf(swiglu.type) + " " + std::to_string(swiglu.tokens) + "x" +
                              std::to_string(swiglu.width) + (swiglu.joined ? " joined" : "");
+    const auto largestOf = [&](const DeviceBuffer& rows, std::size_t columns) {
+        return swiglu.joined ? largestIn(rows.values(), columns) : Values();
+    };
     return first(name, {difference("out", out.values(), want, tolerance(swiglu.type)),
-                        difference("inGrad", inGrad.values(), wantGrad, tolerance(swiglu.type))});
+                        difference("inGrad", inGrad.values(), wantGrad, tolerance(swiglu.type)),
+                        difference("largest", swiglu.joined ? largest.values() : Values(), largestOf(out, width), 0),
+                        difference("largestGrad", swiglu.joined ? largestGrad.values() : Values(),
+                                   largestOf(inGrad, stride), 0)});
 }
 
 struct RotaryCase {

@@ -4,6 +4,7 @@
 
 #include "kernels/types.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -60,6 +61,15 @@ inline std::vector<double> decode(const std::vector<char>& bytes, kernels::DataT
 inline std::vector<double> rounded(const std::vector<double>& values, kernels::DataType type)
 {
     return decode(encode(values, type), type);
+}
+
+/// Returns the largest magnitude in each row of `width` numbers.
+inline Values largestIn(const Values& values, std::size_t width)
+{
+    Values largest(values.size() / width);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        largest[i / width] = std::max(largest[i / width], std::abs(values[i]));
+    return largest;
 }
 
 } // namespace residua::tests

@@ -35,20 +35,24 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
     return weights;
 }
 
+OperatorResult normOperator(const NodeContext& node, Norm norm)
+{
+    const Compute& compute = node.plan.compute();
+    norm.epsilon = paramDouble(node.params, "epsilon");
+    norm.notesLargest = compute.products == Products::EightBit;
+    return OperatorResult(std::make_unique<NormOperator>(compute, std::move(norm)));
+}
+
 OperatorResult buildRmsNorm(const NodeContext& node)
 {
-    const at::Tensor weight = normWeights(node, false)[0];
-    return OperatorResult(std::make_unique<NormOperator>(
-        node.plan.compute(), Norm{kernels::NormKind::rms, weight, {}, paramDouble(node.params, "epsilon")}));
+    return normOperator(node, {kernels::NormKind::rms, normWeights(node, false)[0], {}});
 }
 
 OperatorResult buildLayerNorm(const NodeContext& node)
 {
     std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
     weights.resize(2);
-    return OperatorResult(
-        std::make_unique<NormOperator>(node.plan.compute(), Norm{kernels::NormKind::layer, weights[0], weights[1],
-                                                                 paramDouble(node.params, "epsilon")}));
+    return normOperator(node, {kernels::NormKind::layer, weights[0], weights[1]});
 }
 
 OperatorResult buildActivation(const NodeContext& node)

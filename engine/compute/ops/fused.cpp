@@ -58,7 +58,7 @@ public:
                             const std::optional<at::Tensor>& bias, const at::Tensor& copy,
                             const std::optional<at::Tensor>& added, Products products)
     {
-        const at::Tensor rows = x.reshape({-1, x.size(-1)});
+        const at::Tensor rows = reshaped(x, {-1, x.size(-1)});
         std::vector<std::int64_t> shape = x.sizes().vec();
         shape.back() = weight.size(0);
         context->save_for_backward({rows, copy});
@@ -209,7 +209,14 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
     return SwigluFunction::apply(gate, up);
 }
 
-at::Tensor gated(const at::Tensor& gate, const at::Tensor& up)
+at::Tensor largestOfRows(const at::Tensor& x)
+{
+    return x.scalar_type() == at::kBFloat16 && hasTransformerKernels(x.device())
+               ? at::empty({x.numel() / x.size(-1)}, x.options().dtype(at::kFloat))
+               : at::Tensor();
+}
+
+at::Tensor gated(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& largest)
 {
     at::Tensor out = at::empty(gate.sizes(), gate.options());
     if (!hasTransformerKernels(gate.device())) {
@@ -224,12 +231,13 @@ at::Tensor gated(const at::Tensor& gate, const at::Tensor& up)
     swiglu.up = up.const_data_ptr();
     swiglu.rowStride = rowStride(gate);
     swiglu.out = out.mutable_data_ptr();
+    swiglu.largest = largest.defined() ? largest.mutable_data_ptr() : nullptr;
     runKernel(gate.device(), swiglu);
     return out;
 }
 
 void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
-                   at::Tensor upGrad)
+                   at::Tensor upGrad, const at::Tensor& largest)
 {
     if (!hasTransformerKernels(gate.device())) {
         at::mul_out(gateGrad, outGrad, up);
@@ -249,6 +257,7 @@ void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tenso
     swiglu.gateGrad = gateGrad.mutable_data_ptr();
     swiglu.upGrad = upGrad.mutable_data_ptr();
     swiglu.gradRowStride = rowStride(gateGrad);
+    swiglu.largest = largest.defined() ? largest.mutable_data_ptr() : nullptr;
     runKernel(gate.device(), swiglu);
 }
 

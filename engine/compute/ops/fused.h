@@ -21,10 +21,13 @@ namespace residua::engine {
 [[nodiscard]] at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 
 /// The forward and backward of swiglu(), not differentiable. `gate` and `up` [.., h] may be columns of one matrix, as
-/// may `gateGrad` and `upGrad`, which are written; `outGrad` is contiguous.
-[[nodiscard]] at::Tensor gated(const at::Tensor& gate, const at::Tensor& up);
+/// may `gateGrad` and `upGrad`, which are written; `outGrad` is contiguous. A defined `largest` [N]
+/// receives the largest magnitude of each row of the result, or of both gradients (largestOfRows() makes it).
+[[nodiscard]] at::Tensor gated(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& largest = {});
 void gatedBackward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& outGrad, at::Tensor gateGrad,
-                   at::Tensor upGrad);
+                   at::Tensor upGrad, const at::Tensor& largest = {});
+/// Returns an uninitialised number in float for each row of bfloat16 `x`; undefined if no kernel fills it.
+[[nodiscard]] at::Tensor largestOfRows(const at::Tensor& x);
 
 /// The angles of a rotary embedding. Grows to the longest sequence seen. Engine thread.
 class RotaryTable {

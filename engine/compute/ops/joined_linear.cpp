@@ -31,7 +31,7 @@ using OptionalTensor = std::optional<at::Tensor>;
 /// Returns [..., features] as a contiguous [N, features].
 at::Tensor asRows(const at::Tensor& x)
 {
-    return x.reshape({-1, x.size(-1)}).contiguous();
+    return reshaped(x.contiguous(), {-1, x.size(-1)});
 }
 
 /// Returns the left or the right half of the columns of y [N, 2h].
@@ -63,7 +63,12 @@ public:
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
         context->save_for_backward({x, y, weight});
-        return gated(half(y, 0), half(y, 1)).view(shape);
+        const at::Tensor largest = products == Products::EightBit ? largestOfRows(y) : at::Tensor();
+        const at::Tensor out = gated(half(y, 0), half(y, 1), largest);
+        if (largest.defined()) {
+            noteLargest(out, largest);
+        }
+        return reshaped(out, shape);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
@@ -71,7 +76,11 @@ public:
         const variable_list saved = context->get_saved_variables();
         const at::Tensor& y = saved[1];
         const at::Tensor yGrad = at::empty_like(y);
-        gatedBackward(half(y, 0), half(y, 1), asRows(grads[0]), half(yGrad, 0), half(yGrad, 1));
+        const at::Tensor largest = productsOf(context) == Products::EightBit ? largestOfRows(y) : at::Tensor();
+        gatedBackward(half(y, 0), half(y, 1), asRows(grads[0]), half(yGrad, 0), half(yGrad, 1), largest);
+        if (largest.defined()) {
+            noteLargest(yGrad, largest);
+        }
         const std::int64_t width = context->saved_data["rows"].toInt();
         const std::int64_t padded = context->saved_data["padded"].toInt();
         const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, padded);

@@ -2,6 +2,7 @@
 #include "engine/compute/ops/norm.h"
 
 #include "engine/compute/ops/transformer_kernels.h"
+#include "engine/compute/runtime/scaled_products.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -34,7 +35,7 @@ public:
     static variable_list forward(AutogradContext* context, const at::Tensor& input,
                                  const std::optional<at::Tensor>& branch, const at::Tensor& weight,
                                  const std::optional<at::Tensor>& bias, NormKind kind, double epsilon, bool narrows,
-                                 bool returnsSum)
+                                 bool notesLargest, bool returnsSum)
     {
         at::Tensor x = input.contiguous();
         const at::Tensor residual = branch ? branch->contiguous() : at::Tensor();
@@ -44,6 +45,8 @@ public:
         at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
         const at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(single));
         const at::Tensor mean = kind == NormKind::layer ? at::empty_like(rstd) : at::Tensor();
+        const bool notes = notesLargest && y.scalar_type() == at::kBFloat16;
+        const at::Tensor largest = notes ? at::empty_like(rstd) : at::Tensor();
         kernels::NormForward norm;
         norm.dataType = kernelType(x.scalar_type());
         norm.tokens = x.numel() / width;
@@ -59,7 +62,11 @@ public:
         norm.kind = kind;
         norm.bias = bias ? bias->const_data_ptr() : nullptr;
         norm.mean = addressOf(mean);
+        norm.largest = addressOf(largest);
         runKernel(x.device(), norm);
+        if (notes) {
+            noteLargest(y, largest);
+        }
         context->save_for_backward({branch ? sum : x, weight, rstd, mean});
         context->saved_data["branch"] = branch.has_value();
         context->saved_data["bias"] = bias.has_value();
@@ -78,7 +85,7 @@ public:
         const bool hasBranch = context->saved_data["branch"].toBool();
         const bool narrows = context->saved_data["narrows"].toBool();
         const at::Tensor sumGrad = grads.size() > 1 && grads[1].defined() ? grads[1].contiguous() : at::Tensor();
-        variable_list result(8);
+        variable_list result(9);
         if (!grads[0].defined()) {
             result[0] = sumGrad;
             if (hasBranch && sumGrad.defined()) {
@@ -146,7 +153,7 @@ at::Tensor normalised(const Norm& norm, const at::Tensor& x, at::ScalarType type
 {
     if (hasNormKernel(norm, x.device())) {
         return NormFunction::apply(x, std::nullopt, norm.weight, ifDefined(norm.bias), norm.kind, norm.epsilon,
-                                   narrowsTo(x, type), false)
+                                   narrowsTo(x, type), norm.notesLargest, false)
             .front()
             .to(type);
     }
@@ -170,7 +177,7 @@ NormalisedSum normalisedSum(const Norm& norm, const at::Tensor& x, const at::Ten
     }
     const variable_list results =
         NormFunction::apply(sum, adds ? std::optional(branch) : std::nullopt, norm.weight, ifDefined(norm.bias),
-                            norm.kind, norm.epsilon, narrowsTo(sum, type), true);
+                            norm.kind, norm.epsilon, narrowsTo(sum, type), norm.notesLargest, true);
     return {results[1], results[0].to(type)};
 }
 

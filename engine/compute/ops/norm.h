@@ -14,6 +14,7 @@ struct Norm {
     at::Tensor weight;
     at::Tensor bias; ///< of a layer norm, or undefined
     double epsilon = 1e-6;
+    bool notesLargest = false; ///< the result has noteLargest() if it is bfloat16 and a kernel computes it
 };
 
 /// Returns the norm of `x` in `type`, rounded once; differentiable. RMSNorm uses the custom kernels on the CPU, both

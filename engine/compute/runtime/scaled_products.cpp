@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_scaled_mm.h>
+#include <ATen/ops/amax.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/exp2.h>
@@ -12,9 +13,11 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/reciprocal.h>
+#include <c10/core/TensorImpl.h>
 
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -27,18 +30,42 @@ struct ScaledMatrix {
     at::Tensor scale;
 };
 
+/// Holds the rows of noteLargest() for as long as the tensor exists.
+struct LargestNote final : c10::BackendMeta {
+    LargestNote(at::Tensor of, std::uint32_t at) : rows(std::move(of)), version(at) {}
+    at::Tensor rows;
+    std::uint32_t version; ///< of the tensor whose rows they are
+};
+
+/// Returns what noteLargest() keeps with `x`, or an undefined tensor.
+at::Tensor notedLargest(const at::Tensor& x)
+{
+    const auto* const note = dynamic_cast<const LargestNote*>(x.unsafeGetTensorImpl()->get_backend_meta());
+    return note != nullptr && note->version == x._version() ? note->rows : at::Tensor();
+}
+
+/// Returns the largest magnitude in `x`: [], in float.
+at::Tensor largestIn(const at::Tensor& x)
+{
+    if (const at::Tensor noted = notedLargest(x); noted.defined()) {
+        return at::amax(noted);
+    }
+    const auto [least, most] = at::aminmax(x);
+    return at::maximum(-least, most).to(at::kFloat);
+}
+
 double largestOf(at::ScalarType type)
 {
     return type == kEightBitValue ? static_cast<double>(std::numeric_limits<c10::Float8_e4m3fn>::max())
                                   : static_cast<double>(std::numeric_limits<c10::Float8_e5m2>::max());
 }
 
-/// Reads `x` twice, and does not wait for the device. Products with a power of two are exact in bfloat16, so that
-/// values are rounded once.
-ScaledMatrix scaled(const at::Tensor& x, at::ScalarType type)
+/// Reads `x` twice, or once if its largest magnitudes are noted, and does not wait for the device. Products with a
+/// power of two are exact in bfloat16, so that values are rounded once.
+ScaledMatrix scaled(const at::Tensor& given, at::ScalarType type)
 {
-    const auto [least, most] = at::aminmax(x);
-    const at::Tensor largest = at::maximum(-least, most).to(at::kFloat).clamp_min(std::numeric_limits<float>::min());
+    const at::Tensor x = given.contiguous();
+    const at::Tensor largest = largestIn(given).clamp_min(std::numeric_limits<float>::min());
     const at::Tensor factor = at::exp2(at::floor(at::log2(largestOf(type) / largest)).clamp_max(126));
     at::Tensor values = at::empty(x.sizes(), x.options().dtype(type));
     at::mul_out(values, x, factor);
@@ -46,6 +73,21 @@ ScaledMatrix scaled(const at::Tensor& x, at::ScalarType type)
 }
 
 } // namespace
+
+void noteLargest(const at::Tensor& x, const at::Tensor& largest)
+{
+    x.unsafeGetTensorImpl()->set_backend_meta(
+        c10::make_intrusive<LargestNote>(largest, static_cast<std::uint32_t>(x._version())));
+}
+
+at::Tensor reshaped(const at::Tensor& x, at::IntArrayRef shape)
+{
+    const at::Tensor result = x.reshape(shape);
+    if (const at::Tensor largest = notedLargest(x); largest.defined()) {
+        noteLargest(result, largest);
+    }
+    return result;
+}
 
 bool multipliesInEightBits(const at::Tensor& a, const at::Tensor& b)
 {
@@ -55,8 +97,8 @@ bool multipliesInEightBits(const at::Tensor& a, const at::Tensor& b)
 
 at::Tensor scaledProduct(const at::Tensor& a, at::ScalarType type, const at::Tensor& b)
 {
-    const ScaledMatrix left = scaled(a.contiguous(), type);
-    const ScaledMatrix right = scaled(b.contiguous(), kEightBitValue);
+    const ScaledMatrix left = scaled(a, type);
+    const ScaledMatrix right = scaled(b, kEightBitValue);
     if (!a.is_cpu()) {
         return at::_scaled_mm(left.values, right.values.t(), left.scale, right.scale, {}, {}, at::kBFloat16);
     }

@@ -16,6 +16,13 @@ enum class Products {
 inline constexpr at::ScalarType kEightBitValue = at::kFloat8_e4m3fn;
 inline constexpr at::ScalarType kEightBitGradient = at::kFloat8_e5m2;
 
+/// Keeps with a bfloat16 `x` the largest magnitude of each of its rows [N], as a kernel has stored them beside it,
+/// until something writes to x. scaledProduct() then need not read x for them. Views of x do not have them; reshaped()
+/// does.
+void noteLargest(const at::Tensor& x, const at::Tensor& largest);
+/// Returns `x` in another shape, with what noteLargest() keeps.
+[[nodiscard]] at::Tensor reshaped(const at::Tensor& x, at::IntArrayRef shape);
+
 /// True if the product of a [N, k] and the transpose of b [n, k] can be computed in float8: both are bfloat16, and n
 /// and k are multiples of 16.
 [[nodiscard]] bool multipliesInEightBits(const at::Tensor& a, const at::Tensor& b);

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The linear layer's products against the same in double precision, above and below the size that changes the library.
+// LibTorch is built so, and what its observers are given has another layout without.
+#ifndef NDEBUG
+#define NDEBUG
+#endif
+
 #include "engine/compute/ops/fused.h"
 #include "engine/compute/runtime/host_path.h"
+#include "tests/engine/compute/network/network_harness.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_scaled_mm.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <QtTest>
 
 #include <cmath>
+#include <string_view>
 
+using namespace residua;
 using namespace residua::engine;
 
 class TestHostProducts : public QObject {
@@ -122,6 +132,47 @@ private Q_SLOTS:
         QVERIFY(
             timesTransposed(at::zeros({16, 32}, at::kBFloat16), at::zeros({16, 32}, at::kBFloat16), Products::EightBit)
                 .equal(at::zeros({16, 16}, at::kBFloat16)));
+    }
+
+    /// Magnitudes that are noted with a tensor set its scale, until the tensor is written.
+    void notedMagnitudesSetTheScale()
+    {
+        const at::Tensor x = at::randn({24, 32}).to(at::kBFloat16);
+        const at::Tensor one = at::eye(32, at::kBFloat16);
+        const at::Tensor expected = timesTransposed(x, one, Products::EightBit);
+        at::Tensor noted = x.clone().view({4, 6, 32});
+        noteLargest(noted, x.abs().amax(1).to(at::kFloat));
+        QVERIFY(timesTransposed(reshaped(noted, {24, 32}), one, Products::EightBit).equal(expected));
+        noteLargest(noted, at::full({24}, 1e5));
+        QVERIFY(!timesTransposed(reshaped(noted, {24, 32}), one, Products::EightBit).equal(expected));
+        noted.mul_(1);
+        QVERIFY(timesTransposed(reshaped(noted, {24, 32}), one, Products::EightBit).equal(expected));
+    }
+
+    /// In a layer, weights, the attention's output, its gradient and that of the layer's output are read for their
+    /// largest magnitude, and the results of the norms and of the gate are not.
+    void normsAndGatesNoteTheirMagnitudes()
+    {
+        const auto searches = [](std::int64_t depth) {
+            projects::Project project = tests::tinyLanguage("transformer", "plain", depth);
+            project.stack().width = 64;
+            project.training.precision = projects::Precision::Fp8;
+            project.training.residualPrecision = projects::ResidualPrecision::Bf16;
+            const auto network = tests::compiled(project);
+            const DeviceBatch batch = tests::randomBatch(project, 2, 8, 5);
+            static int searched = 0;
+            searched = 0;
+            const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(
+                [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+                    searched += std::string_view(function.name()) == "aten::aminmax" ? 1 : 0;
+                    return nullptr;
+                }));
+            network->loss(batch, tests::kTraining).backward();
+            at::removeCallback(handle);
+            return searched;
+        };
+        // Forward 4 weights and the attention's output. Backward 4 weights and the gradients of 3 products.
+        QCOMPARE(searches(2) - searches(1), 12);
     }
 
     /// Products forward and for the input's gradient are in eight bits, and the gradient of a weight is not.
