@@ -126,7 +126,8 @@ ranks() { ours "$bundle/bin/engine_training" tst_cuda_ranks; }
 courses() {
   ours "$bundle/bin/engine_training" tst_cuda_training kernelsAreUsed \
     "recordedStepsAreTheDirectOnes:dca, bf16" "recordedStepsAreTheDirectOnes:raptr, long stages, dca, bf16" \
-    "trainsAsTheCpuDoes:dca" "trainsAsTheCpuDoes:dca, bf16" "trainsAsTheCpuDoes:mhc" "trainsAsTheCpuDoes:muon"
+    recordedStepsAreTheDirectOnes:mhc trainsAsTheCpuDoes:dca "trainsAsTheCpuDoes:dca, bf16" trainsAsTheCpuDoes:mhc \
+    trainsAsTheCpuDoes:hyper-dynamic trainsAsTheCpuDoes:frac-dynamic trainsAsTheCpuDoes:muon trainsAsTheCpuDoes:fp8
 }
 
 # DCA of width 256 in bf16, where the forms on tensor cores are used: its losses are those of the forms for rows.

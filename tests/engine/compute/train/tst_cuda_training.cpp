@@ -128,6 +128,8 @@ const Course kCourses[] = {
      }},
     {"mudd", OnCpu::Close, [](Project& project) { project = wired("mudd"); }},
     {"mhc", OnCpu::Close, [](Project& project) { project = wired("mhc"); }},
+    {"hyper-dynamic", OnCpu::Close, [](Project& project) { project = wired("hyper-dynamic"); }},
+    {"frac-dynamic", OnCpu::Close, [](Project& project) { project = wired("frac-dynamic"); }},
     {"attention-residuals", OnCpu::Close, [](Project& project) { project = wired("attention-residuals"); }},
     {"value-residual", OnCpu::Close, [](Project& project) { project = wired("value-residual"); }},
     {"bf16", OnCpu::Roughly, [](Project& project) { project.training.precision = Precision::Bf16; }},
