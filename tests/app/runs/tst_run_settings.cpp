@@ -115,7 +115,12 @@ private:
 
     RunSettingsDialog* openSettings()
     {
-        m_window->workspace().shownRuns().choose(m_window->runs().runDirectory().string());
+        const std::string run = m_window->runs().runDirectory().string();
+        const auto isListed = [&] { return m_window->workspace().runsModel().indexOf(run).isValid(); };
+        if (!QTest::qWaitFor(isListed, kPatience)) {
+            return nullptr;
+        }
+        m_window->workspace().shownRuns().choose(run);
         m_window->findChild<QAction*>(QStringLiteral("run:settings"))->trigger();
         RunSettingsDialog* dialog = nullptr;
         const auto isOpen = [&] { return (dialog = m_window->findChild<RunSettingsDialog*>()) != nullptr; };
