@@ -35,6 +35,9 @@ std::string keyOf(const LowRankProblem& of, LowRankMethod method)
     ContentDigest digest;
     addNumbers(digest, of.out, of.in, of.rank, of.lfai.batch, of.lfai.stepsPerEpoch, of.lfai.epochs,
                of.lfai.learningRate, of.seed, static_cast<int>(of.follows));
+    if (of.kernel > 1) { // files of linear layers keep their names
+        addNumbers(digest, of.kernel);
+    }
     digest.add(std::as_bytes(std::span(of.weight)));
     digest.add(std::as_bytes(std::span(of.covariance)));
     if (method == LowRankMethod::Lfai) { // the other methods do not start from the draw

@@ -316,9 +316,10 @@ std::optional<FactorFit> InitPlan::fitOf(const FactoredWeight& weight, const at:
                      .v = m_parameters[weight.v].tensor,
                      .whole = unfolded(whole.to(at::kDouble), weight.unfolding),
                      .inputMoments = bySide ? at::Tensor() : inputMoments,
-                     .follows = bySide ? std::string() : weight.start.follows,
+                     .follows = weight.start.follows,
                      .seed = streamKey(m_seed, weight.name),
-                     .epochs = m_initialisation.lowRankEpochs};
+                     .epochs = m_initialisation.lowRankEpochs,
+                     .kernel = bySide ? weight.shape[2] : 1};
 }
 
 at::Tensor InitPlan::valuesOf(std::size_t index) const

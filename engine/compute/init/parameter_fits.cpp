@@ -50,6 +50,7 @@ LowRankProblem problemOf(const FactorFit& fit)
     problem.out = fit.whole.size(0);
     problem.in = fit.whole.size(1);
     problem.rank = fit.u.size(1);
+    problem.kernel = fit.kernel;
     problem.weight = numbersOf(fit.whole);
     problem.follows = followingOf(fit);
     problem.covariance = numbersOf(fit.inputMoments);

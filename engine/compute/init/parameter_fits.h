@@ -34,6 +34,7 @@ struct FactorFit {
     std::string follows; ///< as ParameterStart::follows; an activation that the fits do not know counts as the identity
     std::uint64_t seed = 0;
     std::int64_t epochs = projects::kLfaiEpochs; ///< the maximum for LFAI and LFAI-WS
+    std::int64_t kernel = 1;                     ///< as LowRankProblem::kernel
 };
 [[nodiscard]] GapWeight gapWeightOf(const FactorFit& fit);
 [[nodiscard]] NamedFit fitBy(LowRankMethod method, const FactorFit& fit);

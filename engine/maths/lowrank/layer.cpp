@@ -44,6 +44,11 @@ Status checkNumbers(const LowRankProblem& problem)
                              " x " + std::to_string(problem.in) + ": expected 1 to " + std::to_string(most) +
                              ", the smaller side"};
     }
+    if (problem.kernel < 1 || problem.out % problem.kernel != 0 || problem.in % problem.kernel != 0) {
+        return Error{"", "a kernel of " + std::to_string(problem.kernel) + " for a weight of " +
+                             std::to_string(problem.out) + " x " + std::to_string(problem.in) +
+                             ": expected a divisor of both sides"};
+    }
     const auto finite = [](double value) { return std::isfinite(value); };
     if (!std::ranges::all_of(problem.weight, finite)) {
         return Error{"", "the weight has a value that is not finite: there is nothing to approximate"};
@@ -108,6 +113,7 @@ Result<Layer> layerOf(const LowRankProblem& problem)
     Layer layer;
     layer.weight = matrixOf(problem.weight, problem.out, problem.in);
     layer.rank = problem.rank;
+    layer.kernel = problem.kernel;
     layer.follows = problem.follows;
     layer.seed = problem.seed;
     layer.seen = layer.weight;
@@ -167,7 +173,8 @@ FactorError::Squares FactorError::squaresOf(const Factors& factors) const
     if (m_layer.hasCovariance()) {
         product = factors.left * (factors.right * m_layer.root);
     }
-    return {product.rowwise().squaredNorm(), product.cwiseProduct(m_layer.seen).rowwise().sum()};
+    return {m_layer.byOutput(product.rowwise().squaredNorm()),
+            m_layer.byOutput(product.cwiseProduct(m_layer.seen).rowwise().sum())};
 }
 
 double FactorError::operator()(const Factors& factors) const

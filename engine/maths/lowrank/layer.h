@@ -23,11 +23,18 @@ struct Layer {
     Eigen::MatrixXd inverseRoot; ///< its pseudo-inverse; empty likewise
     Eigen::MatrixXd seen;        ///< weight·S
     Eigen::Index rank = 0;
+    Eigen::Index kernel = 1; ///< rows of the weight that make one output, as LowRankProblem::kernel
     Nonlinearity follows{};
     std::uint64_t seed = 0;
 
     [[nodiscard]] bool hasCovariance() const { return root.size() > 0; }
-    [[nodiscard]] Eigen::VectorXd fullSquares() const { return seen.rowwise().squaredNorm(); }
+    [[nodiscard]] Eigen::Index outputs() const { return weight.rows() / kernel; }
+    /// Returns the sums over the rows of each output.
+    [[nodiscard]] Eigen::VectorXd byOutput(const Eigen::VectorXd& rows) const
+    {
+        return rows.reshaped(kernel, outputs()).colwise().sum().transpose();
+    }
+    [[nodiscard]] Eigen::VectorXd fullSquares() const { return byOutput(seen.rowwise().squaredNorm()); }
 };
 /// Checks a problem. Errors: as fitLowRank's.
 [[nodiscard]] Result<Layer> layerOf(const LowRankProblem& problem);

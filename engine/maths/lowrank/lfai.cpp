@@ -5,6 +5,8 @@
 #include "projects/base/random.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace residua::engine::lowrank {
 namespace {
@@ -30,35 +32,73 @@ void drawGaussians(MatrixXd& values, RandomStream& draws)
     }
 }
 
+/// Returns the rows of a matrix that read row `side` of a patch: one for each output.
+MatrixXd rowsOf(const MatrixXd& matrix, const Layer& layer, Index side)
+{
+    return matrix(Eigen::seqN(side, layer.outputs(), layer.kernel), Eigen::all);
+}
+
 /// The loss of one batch, with its gradients by both factors.
 class SampledLoss {
 public:
     SampledLoss(const Layer& layer, std::int64_t batch)
         : m_layer(layer), m_inputs(layer.weight.cols(), batch), m_draws(layer.seed, streamOf(Stream::Inputs))
     {
+        for (Index side = 0; side < layer.kernel; ++side) {
+            m_sides.push_back({rowsOf(layer.weight, layer, side), {}, {}, {}});
+        }
     }
     double operator()(const Factors& factors, MatrixXd& byLeft, MatrixXd& byRight)
     {
-        drawGaussians(m_inputs, m_draws);
-        if (m_layer.hasCovariance()) {
-            m_inputs = (m_layer.root * m_inputs).eval();
+        MatrixXd full;
+        MatrixXd reached;
+        for (Side& side : m_sides) {
+            drawGaussians(m_inputs, m_draws);
+            if (m_layer.hasCovariance()) {
+                m_inputs = (m_layer.root * m_inputs).eval();
+            }
+            side.inputs = m_inputs;
+            side.left = rowsOf(factors.left, m_layer, &side - m_sides.data());
+            side.middle = factors.right * side.inputs;
+            add(full, side.weight * side.inputs);
+            add(reached, side.left * side.middle);
         }
-        MatrixXd full = m_layer.weight * m_inputs;
         applyNonlinearity(m_layer.follows, full);
-        const MatrixXd middle = factors.right * m_inputs;
-        MatrixXd reached = factors.left * middle;
         MatrixXd slopes;
         applyNonlinearity(m_layer.follows, reached, slopes);
         const MatrixXd difference = reached - full;
         const double scale = 2.0 / double(m_inputs.cols());
         const MatrixXd back = scale * difference.cwiseProduct(slopes);
-        byLeft.noalias() = back * middle.transpose();
-        byRight.noalias() = (factors.left.transpose() * back) * m_inputs.transpose();
+        byLeft.resize(factors.left.rows(), factors.left.cols());
+        MatrixXd sum;
+        for (const Side& side : m_sides) {
+            const MatrixXd ofSide = back * side.middle.transpose();
+            byLeft(Eigen::seqN(&side - m_sides.data(), m_layer.outputs(), m_layer.kernel), Eigen::all) = ofSide;
+            add(sum, (side.left.transpose() * back) * side.inputs.transpose());
+        }
+        byRight = std::move(sum);
         return difference.squaredNorm() / double(m_inputs.cols());
     }
 
 private:
+    /// The weights and values for one row of the patches.
+    struct Side {
+        MatrixXd weight; ///< [outputs, in]
+        MatrixXd inputs; ///< [in, batch]
+        MatrixXd left;   ///< [outputs, rank]
+        MatrixXd middle; ///< [rank, batch]
+    };
+    static void add(MatrixXd& sum, MatrixXd term)
+    {
+        if (sum.size() == 0) {
+            sum = std::move(term);
+        } else {
+            sum += term;
+        }
+    }
+
     const Layer& m_layer;
+    std::vector<Side> m_sides;
     MatrixXd m_inputs; ///< [in, batch]
     RandomStream m_draws;
 };

@@ -47,6 +47,9 @@ public:
         if (m_layer.follows == Nonlinearity::Identity) {
             return linearOptimum();
         }
+        if (m_layer.kernel > 1 && method != LowRankMethod::Lfai && method != LowRankMethod::LfaiWs) {
+            return Searched{spectral(), true, "this search knows no factors by side, and the spectral start is kept"};
+        }
         switch (method) {
         case LowRankMethod::ReluSvd:
             return reluSvd();

@@ -50,6 +50,9 @@ struct LowRankProblem {
     std::int64_t in = 0;
     std::vector<double> weight; ///< [out, in], row-major
     std::int64_t rank = 0;      ///< 1 … min(out, in)
+    /// k of a convolution whose factors read one side of a kernel k × k each: `out` is C_out·k, `in` is C_in·k. The
+    /// patch x has the rows x_1 … x_k in R^in, and output o is σ(Σ_i weight_{o·k+i}·x_i). 1: a linear layer.
+    std::int64_t kernel = 1;
     Nonlinearity follows = Nonlinearity::Identity;
     /// E[x·xᵀ] of the layer's inputs, [in, in], row-major, symmetric and positive semidefinite; empty: the identity.
     /// Inputs are taken as Gaussian with mean 0 and this covariance, so for real inputs it is the matrix of second

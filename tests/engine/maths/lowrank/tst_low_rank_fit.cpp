@@ -276,6 +276,40 @@ private slots:
     }
 
     /// With the identity nothing is searched. With a covariance the optimum is the decomposition in its norm.
+    /// Three rows of the weight make an output, each from a row of the patch of its own.
+    void factorsBySideAreFittedToTheConvolution()
+    {
+        constexpr Index kKernel = 3;
+        for (const Nonlinearity follows : {Nonlinearity::Relu, Nonlinearity::Silu}) {
+            LowRankProblem problem = problemOf(drawn(6 * kKernel, 4 * kKernel, 3), 3, follows);
+            problem.kernel = kKernel;
+            problem.lfai = {5e-3, 256, 128, 6};
+            const LowRankFit spectral = fitted(problem, LowRankMethod::Spectral);
+            const LowRankFit found = fitted(problem, LowRankMethod::LfaiWs);
+            QVERIFY(found.measures.functionError < 0.995 * spectral.measures.functionError);
+            QVERIFY(found.measures.weightError > spectral.measures.weightError);
+            QCOMPARE(fitted(problem, LowRankMethod::Exact).left, spectral.left);
+            const MatrixXd whole = Eigen::Map<const DenseMatrix>(problem.weight.data(), problem.out, problem.in);
+            const MatrixXd product = productOf(problem, found);
+            RandomStream draws(9, 7);
+            constexpr int kSamples = 20'000;
+            double error = 0;
+            for (int sample = 0; sample < kSamples; ++sample) {
+                MatrixXd values = MatrixXd::Zero(problem.out / kKernel, 2);
+                for (Index side = 0; side < kKernel; ++side) {
+                    const VectorXd x = VectorXd::NullaryExpr(problem.in, [&] { return draws.gaussian(); });
+                    for (Index o = 0; o < values.rows(); ++o) {
+                        values(o, 0) += whole.row(o * kKernel + side).dot(x);
+                        values(o, 1) += product.row(o * kKernel + side).dot(x);
+                    }
+                }
+                lowrank::applyNonlinearity(follows, values);
+                error += (values.col(0) - values.col(1)).squaredNorm() / kSamples;
+            }
+            QVERIFY(std::abs(error / found.measures.functionError - 1) < 0.03);
+        }
+    }
+
     void identityNeedsNoSearch()
     {
         LowRankProblem problem = problemOf(drawn(10, 6, 3), 2, Nonlinearity::Identity);
