@@ -95,6 +95,10 @@ Result<Shape> windowedImage(const ParamMap& params, const Shape& in, std::int64_
             return Error{"in",
                          "kernel " + std::to_string(window.kernel) + " is larger than the padded input " + in.text()};
         }
+        if (window.stride > in.dims[axis]) {
+            return Error{"in", "stride " + std::to_string(window.stride) + " is larger than a side of " + in.text() +
+                                   ": expected larger pictures, or a smaller stride"};
+        }
         out.dims[axis] = room / window.stride + 1;
     }
     return out;

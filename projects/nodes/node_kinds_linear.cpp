@@ -67,7 +67,8 @@ Status checkGroups(const ParamMap& p, std::int64_t channels)
     const std::int64_t groups = paramInt(p, kGroupsParam);
     if (channels % groups != 0 || paramInt(p, "out") % groups != 0) {
         return Error{"", std::to_string(channels) + " input and " + std::to_string(paramInt(p, "out")) +
-                             " output channels are not multiples of " + std::to_string(groups) + " groups"};
+                             " output channels are not multiples of " + std::to_string(groups) +
+                             " groups: expected a divisor of both"};
     }
     return Done{};
 }

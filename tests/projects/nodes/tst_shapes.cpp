@@ -182,7 +182,8 @@ void TestShapes::language_data()
                                                           "token is the class token");
     row("x input; c conv1d kernel=3 groups=d; y output; x > c; c > y", "[batch, time, 128]");
     row("x input; c conv1d groups=3; y output; x > c; c > y",
-        "[block test · node c] 128 input and 128 output channels are not multiples of 3 groups");
+        "[block test · node c] 128 input and 128 output channels are not multiples of 3 groups: expected a divisor of "
+        "both");
     row("x input; c conv2d; y output; x > c; c > y",
         "[block test · wire x.out > c.in] got [batch, time, 128], expected [batch, channels, height, width]");
     row("x input; f flatten; y output; x > f; f > y",
@@ -306,6 +307,10 @@ void TestShapes::images()
     QCOMPARE(infer("conv2d", {{"stride", std::int64_t{2}}}, image), "[batch, 8, 16, 16]");
     QCOMPARE(infer("conv2d", {{"kernel", std::int64_t{40}}}, image),
              "[in] kernel 40 is larger than the padded input [batch, 3, 32, 32]");
+    QCOMPARE(infer("conv2d", {{"stride", std::int64_t{2}}}, Shape{{kBatch, 3, 2, 1}}),
+             "[in] stride 2 is larger than a side of [batch, 3, 2, 1]: expected larger pictures, or a smaller stride");
+    QCOMPARE(infer("conv2d", {{"groups", std::int64_t{2}}}, image),
+             "3 input and 8 output channels are not multiples of 2 groups: expected a divisor of both");
     QCOMPARE(infer("patchify", {}, image), "[batch, 64, 8]");
     QCOMPARE(infer("patchify", {{"patch", std::int64_t{5}}}, image),
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
@@ -322,7 +327,7 @@ void TestShapes::images()
     QCOMPARE(infer("conv2d", {{"layout", std::string("features_last")}, {"stride", std::int64_t{2}}}, states),
              "[batch, 5, 3, 8]");
     QCOMPARE(infer("conv2d", {{"layout", std::string("features_last")}, {"groups", std::int64_t{3}}}, states),
-             "16 input and 8 output channels are not multiples of 3 groups");
+             "16 input and 8 output channels are not multiples of 3 groups: expected a divisor of both");
     QCOMPARE(infer("conv2d", last, Shape{{kBatch, 64, 8}}),
              "[in] got [batch, 64, 8], expected [batch, height, width, features]");
     QCOMPARE(infer("pool2d", {}, image), "[batch, 3, 16, 16]");
