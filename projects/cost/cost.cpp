@@ -160,7 +160,35 @@ public:
         return costs;
     }
 
+    /// Returns keepsInput() of each executed layer and of the head. `graphs` are those of the blocks as they run.
+    std::vector<bool> keptInputs(const std::map<std::string, std::vector<Graph>>& graphs) const
+    {
+        std::map<std::string, bool> ofBlock;
+        for (const auto& [name, block] : graphs) {
+            ofBlock.emplace(name, keepsInput(GraphRef::block(name), block));
+        }
+        const Network& network = m_project.network;
+        std::vector<bool> kept;
+        for (std::int64_t layer = 1; layer <= network.depth(); ++layer) {
+            kept.push_back(ofBlock.at(network.blockOfLayer(layer)->name));
+        }
+        kept.push_back(keepsInput(GraphRef::head(), {graphAsRun(network.stack().topology.wiring, network.head)}));
+        return kept;
+    }
+
     const Scale& scale() const { return m_scale; }
+
+    /// True if the backward pass of one of the graphs needs what the graph reads.
+    bool keepsInput(const GraphRef& ref, const std::vector<Graph>& graphs) const
+    {
+        return std::ranges::any_of(graphs, [&](const Graph& graph) {
+            const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
+            const std::map<NodeId, double> kept = keptOutputs(ref, resolved);
+            return std::ranges::any_of(resolved.nodes, [&](const ResolvedNode& node) {
+                return node.kind->traits.role == NodeRole::GraphInput && kept.contains(node.id);
+            });
+        });
+    }
 
     /// Returns the peak memory of the loss, in the weights' type. On the CPU, the backward pass holds the log-softmax
     /// and two gradients; the kept logits are freed by then. On a GPU, the loss is computed in parts and the gradient
@@ -208,7 +236,7 @@ private:
     }
 
     /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
-    /// outputs of a block. The stack's input and the loss's input are kept.
+    /// outputs of a block. The loss's input is kept.
     std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
     {
         const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
@@ -217,7 +245,10 @@ private:
             const NodeTraits reader = traitsOf(*node.kind, node.params);
             const bool leaves = reader.role == NodeRole::GraphOutput;
             const bool leavesBlock = leaves && ref.isBlock();
-            if (!(leavesBlock ? keepsBranches(m_project.stack().topology) : reader.keepsInputs)) {
+            const bool keeps = leavesBlock              ? keepsBranches(m_project.stack().topology)
+                               : leaves && ref.isStem() ? keepsStem()
+                                                        : reader.keepsInputs;
+            if (!keeps) {
                 continue;
             }
             const bool stacked = leavesBlock ? !roundsBranches(m_project.stack().topology) : leaves && ref.isStem();
@@ -236,6 +267,16 @@ private:
             }
         }
         return kept;
+    }
+
+    /// True if the stack keeps its input: as an entry, or for its first layer.
+    bool keepsStem() const
+    {
+        const Topology& topology = m_project.stack().topology;
+        const Block* const first = m_project.network.blockOfLayer(1);
+        const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+        return mix == nullptr || !isRunningSum(*mix) || first == nullptr ||
+               keepsInput(GraphRef::block(first->name), *graphsAsRun(topology.wiring, *first));
     }
 
     /// Returns the nodes whose output has the residual's precision: the inputs, and elementwise results of them.
@@ -327,7 +368,7 @@ CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t r
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
     addExits(project, costing, report.head);
-    report.topology = ofTopology(topologyCost(network.stack()), project, costing.scale());
+    report.topology = ofTopology(topologyCost(network.stack(), costing.keptInputs(graphs)), project, costing.scale());
     report.topology.optimiserBytes =
         topologyElements(project, costing.scale().stateShare) * costing.scale().weightBytes;
     if (roundsBranches(project.stack().topology)) {

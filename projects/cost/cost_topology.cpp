@@ -187,6 +187,20 @@ NodeCost streamCost(const Loop& loop, const DepthStep& step, double d)
     return loop.streams == LoopStreams::None ? NodeCost{} : cost;
 }
 
+/// Returns the elements of a running sum, or of a reader's mixes, that are kept for the reader alone.
+double keptForReader(const Wiring& wiring, const DepthStep& step, double d)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    if (mix == nullptr) {
+        return 0;
+    }
+    if (step.kind == DepthStepKind::Add) {
+        return isRunningSum(*mix) ? d : 0;
+    }
+    const bool isStored = isRunningSum(*mix) || (step.base && step.module > 1 && hasTwoFamilies(*mix));
+    return step.kind == DepthStepKind::Mix && !isStored && !step.inputs.empty() ? real(step.outputs) * d : 0;
+}
+
 } // namespace
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b)
@@ -228,12 +242,17 @@ std::vector<VisitUse> usesOf(const Stack& stack)
     return uses;
 }
 
-NodeCost topologyCost(const Stack& stack)
+NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
 {
     const Wiring& wiring = stack.topology.wiring;
     const std::int64_t modules = modulesIn(wiring, stack.depth());
     const std::vector<VisitUse> uses = usesOf(stack);
     const double d = real(stack.width);
+    const auto readerKeeps = [&](const DepthStep& step) {
+        const std::int64_t module = step.module + (step.kind == DepthStepKind::Add ? 1 : 0);
+        const std::int64_t layer = module > modules ? stack.depth() + 1 : layerOf(module, modulesIn(wiring, 1));
+        return keepsInput.empty() || layer < 1 || keepsInput.at(static_cast<std::size_t>(layer - 1));
+    };
     NodeCost total;
     visitSteps(stack, [&](const DepthStep& step) {
         const bool ofModule = step.module > 0 && step.module <= modules && !uses.empty();
@@ -247,6 +266,7 @@ NodeCost topologyCost(const Stack& stack)
                             ? visitCost(stack.loops[step.visit.loop], step, d)
                             : std::visit([&](const auto& value) { return stepCost(value, step, modules, d); }, wiring);
         cost += ofLoop ? streamCost(stack.loops[step.visit.loop], step, d) : NodeCost{};
+        cost.activationElements -= ofLoop || readerKeeps(step) ? 0 : keptForReader(wiring, step, d);
         cost.activationElements = use == VisitUse::Forward ? 0 : cost.activationElements;
         total += cost;
     });

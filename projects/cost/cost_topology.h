@@ -6,6 +6,7 @@
 #include "projects/nodes/node_kinds.h"
 
 #include <cstdint>
+#include <vector>
 
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
@@ -20,8 +21,10 @@ enum class VisitUse {
 [[nodiscard]] std::vector<VisitUse> usesOf(const Stack& stack);
 
 /// Returns the topology's cost of one position of the stack's entries: that of the steps of its program that an
-/// evaluation makes. Visits without gradient keep nothing.
-[[nodiscard]] NodeCost topologyCost(const Stack& stack);
+/// evaluation makes. Visits without gradient keep nothing. `keepsInput` says for each executed layer, and then for the
+/// head, whether its backward pass needs what it reads; if empty, all do. A sum or a mix that is made for a reader
+/// without that need is not kept.
+[[nodiscard]] NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput = {});
 
 /// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.
 [[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t modules,
