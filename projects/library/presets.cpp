@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 
+#include "projects/library/convolution_graph.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
@@ -257,6 +258,12 @@ Graph bottleneck()
         .build();
 }
 
+Graph mbConv()
+{
+    ConvolutionGraph graph;
+    return addMbConv(graph, {}).end();
+}
+
 bool hasPorts(const Graph& graph, MixPorts ports)
 {
     const std::vector<MixPort> fed = portsOf(ports);
@@ -292,6 +299,8 @@ std::vector<BlockPreset> makeBlockPresets()
         {"low-rank-linear", "Low-rank linear", "One matrix of rank 3 (DeepCrossAttention, figure 1)",
          single("linear", {{"rank", std::int64_t{3}}})},
         {"bottleneck", "Bottleneck", "Down to d/4 features, across, and up again, with ReLU", bottleneck()},
+        {"mbconv", "MBConv", "Of images: up to 6·d features, depthwise, excitation, and down again (EfficientNet)",
+         mbConv(), true},
     };
 }
 

@@ -15,11 +15,13 @@ struct BlockPreset {
     std::string title;
     std::string summary;
     Graph graph;
+    bool readsImages = false; ///< [batch, height, width, d], which other blocks do not need
 };
 /// transformer (pre-norm, RMSNorm, RoPE, SwiGLU), transformer-qkv (the same with ports q, k, v),
 /// transformer-qkvr (and residual), transformer-qr (layer 1 of MUDD), transformer-parallel (both halves read the
 /// input), transformer-norms-after, transformer-sandwich, gpt (LayerNorm, GELU; its positions are learned in the stem),
-/// mlp, mlp-normed (layer norm and swish after each of four linear layers), linear, low-rank-linear, bottleneck.
+/// mlp, mlp-normed (layer norm and swish after each of four linear layers), linear, low-rank-linear, bottleneck, mbconv
+/// (EfficientNet).
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
 /// Returns the graph with an input node for the condition `field`, a padding mask that every attention and mean reads.
 [[nodiscard]] Graph withMask(Graph graph, const std::string& field);

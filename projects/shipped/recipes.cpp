@@ -302,6 +302,7 @@ const std::vector<Recipe>& recipes()
             ul2(),
         };
         std::ranges::move(resnetRecipes(), std::back_inserter(made));
+        std::ranges::move(efficientNetRecipes(), std::back_inserter(made));
         std::ranges::move(loopedRecipes(), std::back_inserter(made));
         std::ranges::move(contrastiveRecipes(), std::back_inserter(made));
         return made;

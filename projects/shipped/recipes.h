@@ -30,12 +30,35 @@ struct Recipe {
 void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value);
 /// Returns a network of `depth` layers of a block preset under the plain residual, without stem and head.
 [[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
+/// Returns pictures of three channels that a person names later.
+[[nodiscard]] PictureData picturesOf(std::int64_t side, std::int64_t classes);
+/// Returns pictures in 1,000 classes, a hundredth of which validate, cropped and flipped as ImageNet's usually are.
+[[nodiscard]] DataSource imageNetOf(std::int64_t side);
+/// A stage of a network of convolutions: its stem, and `layers` layers of one block and width.
+struct ImageStage {
+    std::string name;
+    std::int64_t width = 0;
+    Graph stem;
+    Block block;
+    std::int64_t layers = 1;
+};
+/// Returns a project whose stages are towers, each of which reads the states of the one before. The last one is the
+/// first tower of the document, has the head and is judged.
+[[nodiscard]] Project chainOf(std::vector<ImageStage> stages, Graph head);
+/// Returns the stems, heads and blocks of all towers.
+[[nodiscard]] std::vector<Graph*> graphsOf(Project& project);
+/// Sets the plan of NLRA's section 4, for weights of full rank: 62,000 steps of 4,096.
+void trainAsNlra(Project& project);
+/// Puts every convolution without groups in two factors by side, and leaves linear layers whole.
+void factorAsNlra(Project& project);
 /// Returns the recipes of residual networks of convolutions.
 [[nodiscard]] std::vector<Recipe> resnetRecipes();
 /// Returns contrastive reinforcement learning in a world, as Wang et al. (2503.14858) have it: an actor, and towers for
 /// steps, goals and the entropy coefficient, of `blocks` blocks of four layers under the plain residual.
 [[nodiscard]] Project contrastiveLearning(const WorldData& world, std::int64_t blocks, std::int64_t width);
 [[nodiscard]] std::vector<Recipe> contrastiveRecipes();
+/// Returns the recipes of EfficientNets.
+[[nodiscard]] std::vector<Recipe> efficientNetRecipes();
 /// Returns the recipes of networks with loops.
 [[nodiscard]] std::vector<Recipe> loopedRecipes();
 

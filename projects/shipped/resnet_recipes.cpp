@@ -2,14 +2,13 @@
 // Residual networks of convolutions (He et al., 2016). Each stage is a tower whose stem reads the states of the stage
 // before and holds the block that shrinks the picture; the others are the layers of its stack. The states are the sums
 // before their ReLU, so that a layer adds f(relu(x)) + relu(x) − x.
+#include "projects/library/convolution_graph.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/nodes/towers.h"
 #include "projects/shipped/recipes.h"
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,84 +33,26 @@ struct ResNet {
 
 constexpr const char* kNarrow = "max(1, floor(d/4))";
 
-/// Adds nodes to the graph of a layer or a stem, one after the other.
-class ConvolutionGraph {
-public:
-    ConvolutionGraph() { m_graph.node("input", "input"); }
-
-    ConvolutionGraph& then(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params)
-    {
-        m_graph.node(name, kind, std::move(params)).wire(m_last, name);
-        m_last = name;
-        return *this;
+/// Adds the branch f of a block, which reads the last node.
+ConvolutionGraph& addBranch(ConvolutionGraph& graph, ResidualBlock block, std::int64_t stride = 1)
+{
+    if (block == ResidualBlock::Basic) {
+        return graph.convolution("1", std::string("d"), 3, stride)
+            .activation("relu1", "relu")
+            .convolution("2", std::string("d"), 3);
     }
-
-    ConvolutionGraph& relu(const std::string& name)
-    {
-        return then(name, "activation", {{"function", std::string("relu")}});
-    }
-
-    /// Adds a convolution that keeps the size, up to its stride, and a norm.
-    ConvolutionGraph& convolution(const std::string& number, const ParamValue& out, std::int64_t kernel,
-                                  std::int64_t stride = 1)
-    {
-        return then("conv" + number, "conv2d",
-                    {{"out", out},
-                     {"kernel", kernel},
-                     {"stride", stride},
-                     {"padding", kernel / 2},
-                     {kLayoutParam, std::string(kFeaturesLast)}})
-            .then("norm" + number, "batch_norm", {});
-    }
-
-    /// Adds the branch f of a block, which reads the last node.
-    ConvolutionGraph& branch(ResidualBlock block, std::int64_t stride = 1)
-    {
-        if (block == ResidualBlock::Basic) {
-            return convolution("1", std::string("d"), 3, stride).relu("relu1").convolution("2", std::string("d"), 3);
-        }
-        return convolution("1", std::string(kNarrow), 1)
-            .relu("relu1")
-            .convolution("2", std::string(kNarrow), 3, stride)
-            .relu("relu2")
-            .convolution("3", std::string("d"), 1);
-    }
-
-    /// Returns the name of the last node.
-    [[nodiscard]] const std::string& last() const { return m_last; }
-    /// Makes `node` the last node, which the next one reads.
-    ConvolutionGraph& from(const std::string& node)
-    {
-        m_last = node;
-        return *this;
-    }
-
-    /// Returns the graph, whose output is the sum of `terms`.
-    [[nodiscard]] Graph sumOf(const std::vector<std::string>& terms)
-    {
-        m_graph.node("sum", "add");
-        for (std::size_t i = 0; i < terms.size(); ++i) {
-            m_graph.wire(terms[i], "sum.in" + std::to_string(i + 1));
-        }
-        return m_graph.node("output", "output").wire("sum", "output").build();
-    }
-    [[nodiscard]] Graph end() { return m_graph.node("output", "output").wire(m_last, "output").build(); }
-
-    ConvolutionGraph& concatenate(const std::string& name, const std::string& first, const std::string& second)
-    {
-        m_graph.node(name, "concat").wire(first, name + ".in1").wire(second, name + ".in2");
-        return from(name);
-    }
-
-private:
-    GraphBuilder m_graph;
-    std::string m_last = "input";
-};
+    return graph.convolution("1", std::string(kNarrow), 1)
+        .activation("relu1", "relu")
+        .convolution("2", std::string(kNarrow), 3, stride)
+        .activation("relu2", "relu")
+        .convolution("3", std::string("d"), 1);
+}
 
 Graph layerGraph(ResidualBlock block)
 {
     ConvolutionGraph graph;
-    graph.then("negative", "scale", {{"value", -1.0}}).from("input").relu("relu").branch(block);
+    graph.then("negative", "scale", {{"value", -1.0}}).from("input").activation("relu", "relu");
+    addBranch(graph, block);
     return graph.sumOf({graph.last(), "relu", "negative"});
 }
 
@@ -119,7 +60,7 @@ Graph layerGraph(ResidualBlock block)
 Graph shrunk(ConvolutionGraph& graph, const ResNet& net, std::int64_t stride)
 {
     const std::string read = graph.last();
-    graph.branch(net.block, stride);
+    addBranch(graph, net.block, stride);
     const std::string branch = graph.last();
     if (net.shrinking == Shrinking::Projection) {
         graph.from(read).convolution("_shortcut", std::string("d"), 1, stride);
@@ -137,16 +78,14 @@ Graph shrunk(ConvolutionGraph& graph, const ResNet& net, std::int64_t stride)
 /// windows.
 Graph pictureStem(const ResNet& net)
 {
-    constexpr std::int64_t kChannels = 3;
     const bool isLarge = net.side > 64;
     ConvolutionGraph graph;
-    graph.then("image", "image", {{"channels", kChannels}, {"height", net.side}, {"width", net.side}})
-        .then("features_last", "features_last", {});
+    graph.picture(net.side);
     const bool widens = net.block == ResidualBlock::Bottleneck;
     const ParamValue out = widens ? ParamValue(std::string(kNarrow)) : ParamValue(std::string("d"));
     graph.convolution("_picture", out, isLarge ? 7 : 3, isLarge ? 2 : 1);
     if (isLarge) {
-        graph.relu("relu_picture")
+        graph.activation("relu_picture", "relu")
             .then("pool", "pool2d",
                   {{"kernel", std::int64_t{3}},
                    {"stride", std::int64_t{2}},
@@ -159,7 +98,7 @@ Graph pictureStem(const ResNet& net)
 Graph stageStem(const ResNet& net)
 {
     ConvolutionGraph graph;
-    return shrunk(graph.relu("relu"), net, 2);
+    return shrunk(graph.activation("relu", "relu"), net, 2);
 }
 
 Graph classesOf()
@@ -173,48 +112,20 @@ Graph classesOf()
         .build();
 }
 
-/// Returns stage `index` as a tower without head and objective.
-Network stageOf(const ResNet& net, std::size_t index, const Topology& plain)
-{
-    const bool isFirst = index == 0;
-    const bool hasShrinking = !isFirst || net.block == ResidualBlock::Bottleneck;
-    Network stage;
-    stage.name = "stage" + std::to_string(index + 1);
-    stage.input = isFirst ? std::string() : "stage" + std::to_string(index) + ".states";
-    stage.ownLoss = OwnLoss::None;
-    stage.objective = Objective::Classification;
-    stage.stem = isFirst ? pictureStem(net) : stageStem(net);
-    const std::string name = net.block == ResidualBlock::Basic ? "basic" : "bottleneck";
-    stage.blocks = {{name, {}, layerGraph(net.block)}};
-    stage.stack().width = net.widths[index];
-    stage.stack().segments = {{name, net.blocks[index] - (hasShrinking ? 1 : 0)}};
-    stage.stack().topology = plain;
-    stage.head = GraphBuilder().node("input", "input").then("output", "output").build();
-    return stage;
-}
-
-/// Returns the network of a ResNet: the last stage judges, the others are towers that it reads.
 Project chained(const ResNet& net)
 {
-    Project project = sized("mlp", 1, net.widths.back(), 1); // for its plain topology and plan
-    const Topology plain = project.stack().topology;
-    const std::size_t last = net.widths.size() - 1;
-    for (std::size_t index = 0; index < last; ++index) {
-        project.towers.push_back({stageOf(net, index, plain)});
+    const std::string block = net.block == ResidualBlock::Basic ? "basic" : "bottleneck";
+    std::vector<ImageStage> stages;
+    for (std::size_t index = 0; index < net.widths.size(); ++index) {
+        const bool isFirst = index == 0;
+        const bool hasShrinking = !isFirst || net.block == ResidualBlock::Bottleneck;
+        stages.push_back({"stage" + std::to_string(index + 1),
+                          net.widths[index],
+                          isFirst ? pictureStem(net) : stageStem(net),
+                          {block, {}, layerGraph(net.block)},
+                          net.blocks[index] - (hasShrinking ? 1 : 0)});
     }
-    project.network = stageOf(net, last, plain);
-    project.network.name = kFirstTower;
-    project.network.ownLoss = OwnLoss::Trained;
-    project.network.head = classesOf();
-    project.initialisation = {.law = InitLaw::KaimingNormal, .scale = 1, .scaleResidualByDepth = false};
-    project.training.sequenceLength = 1;
-    project.training.clipNorm = 0;
-    return project;
-}
-
-PictureData picturesOf(std::int64_t side, std::int64_t classes)
-{
-    return {.path = {}, .validationPath = {}, .height = side, .width = side, .channels = 3, .classes = classes};
+    return chainOf(std::move(stages), classesOf());
 }
 
 /// ResNet-20 to -110 for CIFAR: three stages of n blocks, 6n + 2 weighted layers (section 4.2).
@@ -251,16 +162,7 @@ Project imageResNet(ResidualBlock block, std::vector<std::int64_t> widths, std::
     constexpr std::int64_t kSide = 224;
     Project project =
         chained({.block = block, .widths = std::move(widths), .blocks = std::move(blocks), .side = kSide});
-    project.data.source = picturesOf(kSide, 1000);
-    project.data.validationFraction = 0.01;
-    project.data.augmentation = {.leastArea = 0.08,
-                                 .flip = true,
-                                 .mean = 0.485,
-                                 .deviation = 0.229,
-                                 .meanGreen = 0.456,
-                                 .meanBlue = 0.406,
-                                 .deviationGreen = 0.224,
-                                 .deviationBlue = 0.225};
+    project.data = imageNetOf(kSide);
     TrainingPlan& plan = project.training;
     plan.batch = 256;
     plan.steps = 450'450;
@@ -289,25 +191,12 @@ Recipe imageRecipe(const std::string& layers, const std::string& blocks, Project
 /// NLRA's ResNet-50. Every convolution is in two factors, which read one side of the kernel each (section 4, table 6).
 Recipe lowRankResNet50()
 {
-    constexpr double kScale = 0.2;
     Project project = resNet50();
-    for (std::size_t index = 0; index < towerCount(project); ++index) {
-        Network& stage = index == 0 ? project.network : project.towers[index - 1].network;
-        stage.rank = RankScale{kScale};
-        stage.labelSmoothing = index == 0 ? 0.1 : 0;
-        setParam(stage.stem, "conv2d", "rank", kScale);
-        setParam(stage.stem, "conv2d", kUnfoldingParam, std::string(kBySide));
-        setParam(stage.blocks.front().graph, "conv2d", kUnfoldingParam, std::string(kBySide));
-        for (Graph* const graph : {&stage.stem, &stage.blocks.front().graph, &stage.head}) {
-            setParam(*graph, "activation", "function", std::string("silu"));
-        }
+    for (Graph* const graph : graphsOf(project)) {
+        setParam(*graph, "activation", "function", std::string("silu"));
     }
-    project.initialisation = {
-        .law = InitLaw::TruncatedNormal, .scale = 1, .scaleResidualByDepth = false, .lowRank = LowRankMethod::LfaiWs};
-    TrainingPlan& plan = project.training;
-    plan.accumulate = 16;
-    plan.steps = 62'000;
-    plan.learningRate = {.peak = 1.6, .warmupSteps = 1560, .curve = RateCurve::Cosine, .finalFraction = 0};
+    trainAsNlra(project);
+    factorAsNlra(project);
     return {"nlra-resnet-50",
             "NLRA: ResNet-50",
             "convolutions in two factors, share 0.2, on pictures of 224 × 224, 62,000 steps of 4,096 (table 6)",

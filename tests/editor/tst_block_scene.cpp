@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/scenes/block_layout.h"
 #include "editor/scenes/block_scene.h"
+#include "projects/library/convolution_graph.h"
 #include "projects/library/presets.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
@@ -43,6 +44,11 @@ Document documentWith(const std::string& preset)
     const auto& presets = blockPresets();
     const auto found = std::ranges::find(presets, preset, &residua::projects::BlockPreset::name);
     document.project.network.blocks.push_back(Block{"b", preset, found->graph});
+    if (found->readsImages) {
+        document.project.data.source = residua::projects::DrawnPictures{.size = 8};
+        document.project.network.stem =
+            residua::projects::ConvolutionGraph().picture(8).convolution("", std::string("d"), 1).end();
+    }
     document.project.stack().segments = {{"b", 4}};
     return document;
 }

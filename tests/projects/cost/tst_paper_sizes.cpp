@@ -7,6 +7,7 @@
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 #include "projects/shipped/examples.h"
 #include "projects/shipped/recipes.h"
 #include "tests/support/graph_text.h"
@@ -100,6 +101,8 @@ private slots:
     void deepCrossAttentionSizes();
     void recipesHaveThePapersSizes_data();
     void recipesHaveThePapersSizes();
+    void lowRankConvolutions_data();
+    void lowRankConvolutions();
     void albertAsItsPaperCounts();
     void hyperloopBaselines_data();
     void hyperloopBaselines();
@@ -206,6 +209,16 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     row("resnet-18", 11'689'512);
     row("resnet-50", 25'557'032);
     row("nlra-resnet-50", 9'831'100);
+    row("efficientnet-b0", 5'288'548);
+    row("efficientnet-b1", 7'794'184);
+    row("efficientnet-b2", 9'109'994);
+    row("efficientnet-b3", 12'233'232);
+    row("efficientnet-b4", 19'341'616);
+    row("efficientnet-b5", 30'389'784);
+    row("efficientnet-b6", 43'040'704);
+    row("efficientnet-b7", 66'347'960);
+    row("efficientnet-b8", 87'413'142);
+    row("efficientnet-b9", 146'055'712);
     row("ancre-llama-60m", 58'073'600);
     row("ancre-llama-130m", 134'105'856);
     row("ancre-llama-350m", 367'969'280);
@@ -277,6 +290,63 @@ void TestPaperSizes::recipesHaveThePapersSizes()
         const std::int64_t segments = 2 * width; // that the recipe leaves out
         QCOMPARE(both->total.parameters, parameters + segments + width * width + width + 2 * width + 2);
         QCOMPARE(both->total.parameters - segments, width == 768 ? 110'106'428 : 336'226'108);
+    }
+}
+
+void TestPaperSizes::lowRankConvolutions_data()
+{
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<qint64>("convolutions");      // in factors
+    QTest::addColumn<QList<qint64>>("parameters"); // at the shares 0.05, 0.10, 0.15 and 0.20, with the last one too
+    const auto row = [](const char* recipe, qint64 convolutions, const QList<qint64>& parameters) {
+        QTest::newRow(recipe) << recipe << convolutions << parameters;
+    };
+    row("nlra-resnet-50", 53, {4'039'997, 5'974'930, 7'896'167, 9'831'100});
+    row("nlra-efficientnet-b0", 32, {2'335'933, 2'515'405, 2'710'125, 2'889'702});
+    row("nlra-efficientnet-b3", 51, {4'378'817, 4'863'673, 5'360'457, 5'845'442});
+    row("nlra-efficientnet-b7", 107, {19'123'969, 22'051'393, 25'074'625, 28'002'250});
+    row("nlra-efficientnet-b9", 109, {39'883'945, 46'536'361, 53'045'065, 59'697'778});
+}
+
+/// With every convolution without groups in factors; the recipes of EfficientNets leave the last one whole.
+void TestPaperSizes::lowRankConvolutions()
+{
+    QFETCH(QString, recipe);
+    QFETCH(qint64, convolutions);
+    QFETCH(QList<qint64>, parameters);
+    Project project = findRecipe(recipe.toStdString())->project;
+    const auto factoredIn = [](const Graph& graph) {
+        return std::ranges::count_if(graph.nodes,
+                                     [](const Node& node) { return node.params.contains(kUnfoldingParam); });
+    };
+    qint64 factored = 0;
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        const Network& stage = index == 0 ? project.network : project.towers[index - 1].network;
+        factored += factoredIn(stage.stem) + factoredIn(stage.head) +
+                    stage.stack().stored() * factoredIn(stage.blocks.front().graph);
+    }
+    QCOMPARE(factored, convolutions);
+    for (Node& node : project.network.head.nodes) {
+        if (node.name == "conv_top") {
+            node.params["rank"] = 0.2;
+            node.params[kUnfoldingParam] = std::string(kBySide);
+        }
+    }
+    for (qsizetype i = 0; i < parameters.size(); ++i) {
+        const double share = 0.05 * static_cast<double>(i + 1);
+        for (std::size_t index = 0; index < towerCount(project); ++index) {
+            (index == 0 ? project.network : project.towers[index - 1].network).rank = RankScale{share};
+        }
+        for (Graph* const graph : graphsOf(project)) {
+            for (Node& node : graph->nodes) {
+                if (hasOwnRank(node)) {
+                    node.params["rank"] = share;
+                }
+            }
+        }
+        const auto report = costOf(project);
+        QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+        QCOMPARE(report->total.parameters, parameters[i]);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
+#include "projects/library/convolution_graph.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/resolved_graph.h"
@@ -125,15 +126,21 @@ void TestPresets::blocksKeepTheWidth()
     QFETCH(qint64, width);
     Project project = findExample("ancre-language")->project;
     project.stack().width = width;
+    Shape expected{{kBatch, kTime, width}};
     for (const BlockPreset& candidate : blockPresets()) {
         if (candidate.name == preset.toStdString()) {
             project.network.blocks = {{candidate.name, candidate.name, candidate.graph}};
+            if (candidate.readsImages) {
+                project.data.source = DrawnPictures{.size = 8};
+                project.network.stem = ConvolutionGraph().picture(8).convolution("", std::string("d"), 1).end();
+                expected = Shape{{kBatch, 8, 8, width}};
+            }
         }
     }
     const ResolvedGraph shapes = resolveGraph(project, GraphRef::block(preset.toStdString()));
     QVERIFY2(shapes.errors.empty(), shapes.errors.empty() ? "" : shapes.errors.begin()->second.text().c_str());
     QVERIFY(shapes.outputPort("output"));
-    QCOMPARE(shapes.outputPort("output")->shape, (Shape{{kBatch, kTime, width}}));
+    QCOMPARE(shapes.outputPort("output")->shape, expected);
 }
 
 void TestPresets::topologiesHoldTogether_data()

@@ -180,8 +180,8 @@ std::vector<WiringCase> wiringCases()
     std::ranges::move(loops(), std::back_inserter(cases));
     cases.push_back(manyReaders());
     for (const projects::BlockPreset& block : projects::blockPresets()) {
-        if (block.name == projects::kFirstMuddBlock) {
-            continue; // is for layer 1 of one wiring alone
+        if (block.name == projects::kFirstMuddBlock || block.readsImages) {
+            continue; // is for layer 1 of one wiring alone, or for images
         }
         cases.push_back({"block " + block.name, small(block.name, "plain", 2)});
     }
