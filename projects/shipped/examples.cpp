@@ -28,6 +28,8 @@ constexpr ExampleCard kCards[] = {
      "Weights in two thin factors, and six ways to start them (NLRA): train its sweep"},
     {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer"},
     {"small-vit", "Small ViT", "Vision transformer on generated pictures: which two of five parts does it see?"},
+    {"small-resnet", "Small ResNet", "Residual network of convolutions in three stages, on generated pictures"},
+    {"small-efficientnet", "Small EfficientNet", "Inverted bottlenecks in three stages, on generated pictures"},
     {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides"},
     {"small-ul2", "Small UL2", "Decoder that restores hidden spans of a text, which all of its tokens see"},
 };

@@ -17,6 +17,7 @@ import time
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from peer_pictures import Pictures
 
 
 @dataclasses.dataclass
@@ -39,8 +40,11 @@ SHAPES = {
     "gpt2-124m": Shape(True, 12, 768, 12, 3072, 50304, 1024),
     "small-vit": Shape(True, 6, 64, 4, 256, 10, 1, "vit"),  # the examples of these names
     "small-bert": Shape(True, 8, 128, 4, 512, 64, 64, "bert"),
+    "small-resnet": Shape(True, 6, 32, 1, 32, 10, 1, "resnet"),
+    "small-efficientnet": Shape(True, 6, 24, 1, 144, 10, 1, "efficientnet"),
 }
-SIDE, PATCH = 32, 4  # of the pictures of small-vit, in pixels
+PICTURES = ("vit", "resnet", "efficientnet")
+SIDE, PATCH = 32, 4  # of their pictures, in pixels
 HIDDEN = 0.15  # share of the tokens that BERT predicts
 TEMPERATURE = 0.01  # ANCRe's, of its language models
 LAST = 2  # k of k-DCA
@@ -240,7 +244,13 @@ class Member:
         self.batch = max(tokens // self.shape.length, 1) if tokens else options.batch
         before = self.allocated()
         torch.manual_seed(1)
-        self.network = Network(self.shape, topology, dtype, residual).to(options.device)
+        family = self.shape.family
+        network = (
+            Pictures(family, self.shape.vocabulary)
+            if family in ("resnet", "efficientnet")
+            else Network(self.shape, topology, dtype, residual)
+        )
+        self.network = network.to(options.device)
         self.parameters = list(self.network.parameters())
         self.optimiser = torch.optim.AdamW(self.parameters, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.1, fused=True)
         self.forward = torch.compile(self.network, dynamic=False) if mode == "compiled" else self.network
@@ -254,7 +264,7 @@ class Member:
 
     def draw(self):
         shape, device = self.shape, self.options.device
-        if shape.family == "vit":
+        if shape.family in PICTURES:
             pictures = torch.randn(self.batch, 3, SIDE, SIDE, device=device)
             return pictures, torch.randint(shape.vocabulary, (self.batch,), device=device)
         batch = torch.randint(shape.vocabulary, (self.batch, shape.length + 1), device=device)
