@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs PyTorch for Python in the version of setup.sh's LibTorch, transformers, ONNX, Pillow, published optimisers and
-# ruff, in the cache outside the checkout. The tests compare exported and imported networks, pictures and optimisers with
-# them, and `export --to onnx` uses them. Without them the tests say that nothing was compared. RESIDUA_PYTHON names
-# another Python to use instead.
+# Installs PyTorch for Python in the version of setup.sh's LibTorch, transformers, torchvision, timm, ONNX, Pillow,
+# published optimisers and ruff, in the cache outside the checkout. The tests compare exported and imported networks,
+# pictures and optimisers with them, and `export --to onnx` uses them. Without them the tests say that nothing was
+# compared. RESIDUA_PYTHON names another Python to use instead.
 #
 # Under Python 3.11 (Debian 12) without CUDA: half a gigabyte to download, under a minute. The wheel's Python part wants
 # functions of CUDA's libraries that nothing calls on a processor; an empty library has their names. Under another Python
@@ -15,7 +15,8 @@ set -euo pipefail
 torch_version=$(awk '$1 == "torch" { print $3 }' "$checkout/packaging/wheels.txt")
 torch_hash=$(awk '$1 == "python" { print $5 }' "$checkout/packaging/wheels.txt")
 packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0 pillow==12.3.0)
-optimisers=(galore-torch==1.0 lion-pytorch==0.2.5) # without what galore-torch wants for 8-bit states
+# Without what galore-torch wants for 8-bit states. torchvision wants exactly its PyTorch, which has other files here.
+alone=(galore-torch==1.0 lion-pytorch==0.2.5 torchvision==0.26.0 timm==1.0.31)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/residua"
 target="$python_folder"
 libraries="${RESIDUA_TORCH:-$cache/torch-$torch_version}/nvidia"
@@ -68,7 +69,7 @@ install() {
       ;;
     *) pip install "torch==$torch_version" "${packages[@]}" ;;
   esac
-  pip install --no-deps "${optimisers[@]}" || return 1
+  pip install --no-deps "${alone[@]}" || return 1
   compile_modules
   "$target/bin/python3" -c 'import torch, transformers, onnxscript, onnxruntime; torch.ones(2, requires_grad=True).sum().backward()'
 }
@@ -85,12 +86,12 @@ compile_modules() {
 mkdir -p "$cache" 2>/dev/null || fail "cannot create the cache directory $cache"
 exec 9>"$cache/python.lock"
 flock 9
-if [ "$(cat "$target/packages" 2>/dev/null)" = "torch==$torch_version ${packages[*]} ${optimisers[*]}" ]; then
+if [ "$(cat "$target/packages" 2>/dev/null)" = "torch==$torch_version ${packages[*]} ${alone[*]}" ]; then
   compile_modules
   say "PyTorch $torch_version for Python: there already, in $target"
   exit
 fi
 rm -rf "$target" # what a failure left, or other versions
 install || { rm -rf "$target"; fail "PyTorch $torch_version for Python could not be installed (above)"; }
-echo "torch==$torch_version ${packages[*]} ${optimisers[*]}" >"$target/packages"
+echo "torch==$torch_version ${packages[*]} ${alone[*]}" >"$target/packages"
 say "PyTorch $torch_version for Python: installed in $target"

@@ -6,6 +6,9 @@
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -260,6 +263,33 @@ Project tinyVectors(const std::string& block, const std::string& topology, std::
     project.network.objective = projects::Objective::HalfSquaredError;
     project.initialisation.scale = 0.3;
     project.training.precision = projects::Precision::Fp64;
+    return project;
+}
+
+void shrinkPictures(Project& project, std::int64_t side)
+{
+    for (projects::Graph* const graph : projects::graphsOf(project)) {
+        projects::setParam(*graph, "image", "height", side);
+        projects::setParam(*graph, "image", "width", side);
+        projects::setParam(*graph, "dropout", "rate", 0.0);
+        for (projects::Node& node : graph->nodes) {
+            node.params.erase(projects::kLastRateParam);
+        }
+    }
+}
+
+Project tinyPictures(const std::string& example)
+{
+    constexpr std::int64_t kSide = 16;
+    Project project = projects::findExample(example)->project;
+    project.training.precision = projects::Precision::Fp64;
+    project.data.source = projects::DrawnPictures{.size = kSide, .samples = 20};
+    shrinkPictures(project, kSide);
+    for (projects::Graph* const graph : projects::graphsOf(project)) {
+        if (example == "small-resnet") {
+            projects::setParam(*graph, "activation", "function", std::string("silu"));
+        }
+    }
     return project;
 }
 

@@ -54,6 +54,11 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 [[nodiscard]] projects::Project tinyClassifier(const std::string& topology, std::int64_t depth, bool pairs = false);
 /// Vectors of 6 features through `depth` layers, in and out as they are, in double precision.
 [[nodiscard]] projects::Project tinyVectors(const std::string& block, const std::string& topology, std::int64_t depth);
+/// The network of an example of pictures, in double precision on pictures of 16 × 16 pixels: small-resnet with
+/// functions that have a gradient everywhere, or small-efficientnet.
+[[nodiscard]] projects::Project tinyPictures(const std::string& example);
+/// Makes the towers read pictures of `side` × `side` pixels, and sets the rates of dropout to 0.
+void shrinkPictures(projects::Project& project, std::int64_t side);
 /// The wiring of a topology preset.
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, std::int64_t depth);
 /// The wiring of a preset as it fits the blocks of a network.

@@ -32,8 +32,8 @@ void PyTorchCases::addTopologies()
         add("topology-" + preset.name, tinyLanguage(block, preset.name, kPyTorchDepth));
     }
     for (const projects::BlockPreset& block : projects::blockPresets()) {
-        if (block.name == projects::kFirstMuddBlock) {
-            continue; // is for layer 1 of one wiring alone
+        if (block.name == projects::kFirstMuddBlock || block.readsImages) {
+            continue; // is for layer 1 of one wiring alone, or for images
         }
         const bool isLanguage = block.name == "gpt" || block.name.starts_with("transformer");
         const std::string name = "block-" + block.name;
@@ -383,6 +383,9 @@ void PyTorchCases::addImageKinds()
                              .wire("read", "output")
                              .build();
     add("kinds-image", std::move(image));
+    for (const char* const example : {"small-resnet", "small-efficientnet"}) {
+        add(example, tinyPictures(example));
+    }
 
     Project vit = tinyLanguage("gpt", "grn-v1", 2);
     vit.data.source = projects::DrawnPictures{.size = 8, .samples = 20};

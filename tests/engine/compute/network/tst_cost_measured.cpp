@@ -15,6 +15,8 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
@@ -396,6 +398,35 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, project.training.batch, kCostTime, 5);
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+    }
+
+    /// Networks of convolutions, whose layers need a mix or a sum again only if they begin with a convolution.
+    void convolutions_data()
+    {
+        QTest::addColumn<QString>("example");
+        QTest::addColumn<QString>("topology");
+        for (const char* const example : {"small-resnet", "small-efficientnet"}) {
+            for (const char* const topology : {"plain", "ancre-ingoing", "rezero"}) {
+                QTest::addRow("%s, %s", example, topology) << example << topology;
+            }
+        }
+    }
+    void convolutions()
+    {
+        QFETCH(QString, example);
+        QFETCH(QString, topology);
+        Project project = projects::findExample(example.toStdString())->project;
+        for (std::size_t index = 0; index < projects::towerCount(project); ++index) {
+            projects::Network& stage = index == 0 ? project.network : project.towers[index - 1].network;
+            stage.stack().topology = topologyNamed(topology.toStdString(), stage);
+        }
+        project.training.batch = 4;
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), cost->total.parameters);
+        const engine::DeviceBatch batch = randomBatch(project, project.training.batch, 1, 5);
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
     }
 
     /// The pixels of pictures as the entries of the stack.
