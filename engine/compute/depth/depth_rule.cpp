@@ -25,9 +25,11 @@ WiringTensors::WiringTensors(const std::vector<projects::WiringParameter>& param
             ofRows.front() = -1;
             start.values = start.values.view(ofElements ? parameter.shape : ofRows);
         }
-        m_tensors[parameter.name] =
-            plan.add(parameter.name, parameter.shape, std::move(start), parameter.decays ? Decay::Yes : Decay::No);
-        plan.all().back().matrix = parameter.matrix;
+        at::Tensor& tensor = m_tensors[parameter.name];
+        tensor = plan.add(parameter.name, parameter.shape, std::move(start), parameter.decays ? Decay::Yes : Decay::No);
+        std::ranges::find_if(plan.all(), [&](const NamedParameter& each) {
+            return each.tensor.is_same(tensor);
+        })->matrix = parameter.matrix;
     }
 }
 

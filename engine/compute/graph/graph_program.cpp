@@ -49,7 +49,7 @@ public:
         if (!resolved.errors.empty()) {
             return resolved.errors.begin()->second;
         }
-        const std::size_t before = m_setting.plan.all().size();
+        const std::size_t before = m_setting.plan.declared().size();
         addInputs();
         for (const ResolvedNode& node : resolved.nodes) {
             if (const Status added = add(resolved, node); !added) {
@@ -76,10 +76,8 @@ public:
         const std::size_t ends[] = {m_program.m_attention, m_program.m_feedForward};
         fuse(m_program.m_steps, readAtEnd, ends);
         markLastReaders(readAtEnd);
-        const auto& all = m_setting.plan.all();
-        for (std::size_t i = before; i < all.size(); ++i) {
-            m_program.m_parameters.push_back(all[i].tensor);
-        }
+        const std::vector<at::Tensor>& declared = m_setting.plan.declared();
+        m_program.m_parameters.assign(declared.begin() + static_cast<std::ptrdiff_t>(before), declared.end());
         return std::move(m_program);
     }
 

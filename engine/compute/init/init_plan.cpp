@@ -131,7 +131,7 @@ at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, Par
                     "the tower that has the weights has "
                     "no parameter ",
                     name, " of the shape ", shape);
-        return shared->tensor;
+        return m_declared.emplace_back(shared->tensor);
     }
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
@@ -142,6 +142,7 @@ at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, Par
                             .writesResidual = start.role == Role::ResidualMatrix,
                             .is = classOf(start.role)});
     m_starts.push_back(std::move(start));
+    m_declared.push_back(tensor);
     return tensor;
 }
 

@@ -136,6 +136,8 @@ public:
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
+    /// Returns the tensor of each declaration in their order, with those of shared weights.
+    [[nodiscard]] const std::vector<at::Tensor>& declared() const { return m_declared; }
     /// Returns the start of each parameter in all().
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
     [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
@@ -163,6 +165,7 @@ private:
     std::string m_scope;
     Weights m_weights = Weights::Own;
     std::vector<NamedParameter> m_parameters;
+    std::vector<at::Tensor> m_declared;
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;
     std::vector<FactoredWeight> m_factored;

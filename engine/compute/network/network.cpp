@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -290,24 +291,26 @@ private:
         return tower.index == m_judged ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
     }
 
-    /// Finds the towers that each group of losses runs: those whose values its losses read, and for the objectives all
-    /// that have one or a regulariser.
+    /// Finds the towers that each group of losses runs: all that it reads, and with the objectives those that have any.
     void findNeeded(const Project& project)
     {
         for (const LossGroup& group : m_groups) {
-            std::set<std::size_t> needed;
-            for (const Tower& tower : m_towers) {
+            std::set<std::size_t>& needed = m_needed.emplace_back();
+            for (const projects::Loss& loss : group.losses) {
+                needed.insert(
+                    {projects::towerOfValue(project, loss.output), projects::towerOfValue(project, loss.target)});
+            }
+            for (const Tower& tower : std::views::reverse(m_towers)) { // each reads earlier ones
                 const bool isMeasured = tower.compiled->network().ownLoss != projects::OwnLoss::None;
                 if (group.hasObjectives && (isMeasured || tower.compiled->hasRegularisers())) {
                     needed.insert(tower.index);
                 }
+                if (needed.contains(tower.index)) {
+                    for (const std::string& value : projects::readValues(project, tower.index)) {
+                        needed.insert(projects::towerOfValue(project, value));
+                    }
+                }
             }
-            for (const projects::Loss& loss : group.losses) {
-                needed.insert(projects::towerOfValue(project, loss.output));
-                needed.insert(projects::towerOfValue(project, loss.target));
-            }
-            needed.erase(projects::towerCount(project)); // of an empty target
-            m_needed.push_back(projects::reachOf(project, std::move(needed)));
         }
     }
 
