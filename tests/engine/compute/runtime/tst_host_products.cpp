@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The linear layer's products against the same in double precision, above and below the size that changes the library.
-// LibTorch is built so, and what its observers are given has another layout without.
-#ifndef NDEBUG
-#define NDEBUG
-#endif
-
 #include "engine/compute/ops/fused.h"
 #include "engine/compute/runtime/host_path.h"
 #include "tests/engine/compute/network/network_harness.h"
