@@ -116,7 +116,8 @@ AskedData askedOf(const projects::Source& source)
 {
     return std::visit(
         []<class Data>(const Data&) {
-            return AskedData{.path = HasPath<Data>,
+            constexpr bool isWorld = std::is_same_v<Data, projects::WorldData>; // the built-in ones have no path
+            return AskedData{.path = HasPath<Data> && !isWorld,
                              .key = HasKey<Data> || HasLabel<Data>,
                              .label = HasLabel<Data>,
                              .parts = HasParts<Data>,
