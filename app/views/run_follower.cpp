@@ -347,9 +347,11 @@ visualizers::ShownRuns::LayerNames namesOfLayers(const projects::Project& projec
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         names.layers << QString::fromStdString(projects::layerName(project.stack(), layer));
     }
-    projects::Project rows = project; // visits that share the wiring's weights have one row
-    std::erase_if(rows.stack().loops,
-                  [](const projects::Loop& loop) { return loop.rows == projects::VisitRows::Layer; });
+    projects::Project rows = project; // visits that share the wiring's weights have one row, but not in a mix
+    if (!std::holds_alternative<projects::DepthMix>(project.stack().topology.wiring)) {
+        std::erase_if(rows.stack().loops,
+                      [](const projects::Loop& loop) { return loop.rows == projects::VisitRows::Layer; });
+    }
     for (std::int64_t module = 0; module <= projects::modulesOf(rows); ++module) {
         names.entries << QString::fromStdString(projects::entryName(rows, module));
         names.readers << QString::fromStdString(projects::moduleName(rows, module + 1));

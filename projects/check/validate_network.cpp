@@ -2,6 +2,8 @@
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_program.h"
+#include "projects/depth/mix_port.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
@@ -149,11 +151,19 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
     }
     const Wiring& wiring = network.stack().topology.wiring;
     const auto* const mix = std::get_if<DepthMix>(&wiring);
-    const bool hasPairs = (mix != nullptr && !isRunningSum(*mix)) || std::holds_alternative<Concatenation>(wiring);
-    if (loop.rows == VisitRows::Layer && (hasPairs || (mix != nullptr && !mix->states.empty()))) {
+    const std::string needed = std::holds_alternative<Concatenation>(wiring)
+                                   ? "expected a topology without weights between layers"
+                               : mix == nullptr || isPlainResidual(*mix) ? ""
+                                                                         : neededToShare(*mix);
+    if (loop.rows == VisitRows::Layer && !needed.empty()) {
         problems.error(path + "/rows", "shares the weights of the topology " + network.stack().topology.preset +
-                                           " over visits, but a later visit reads more sources; expected weights of "
-                                           "each visit, or a topology without weights between layers");
+                                           " over visits, but a later visit reads more sources; " + needed +
+                                           ", or weights of each visit");
+    }
+    if (loop.rows == VisitRows::Layer && loop.draw != VisitDraw::All && sharesMix(network.stack())) {
+        problems.error(path + "/draw",
+                       "makes fewer visits in some steps, whose mixes would read entries of visits that "
+                       "are not made; expected \"all\" with shared weights of mixes");
     }
     checkExit(network, loop, path, problems);
     checkExitGate(network, loop, path, problems);

@@ -271,7 +271,7 @@ NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
         total += cost;
     });
     const auto count = [&](const WiringParameter& part) { total += {countOf(part.elements()), 0, 0}; };
-    visitParameters(wiring, rowStackOf(stack).depth(), stack.width, count);
+    visitParameters(stack, count);
     visitLoopParameters(stack, count);
     return total;
 }

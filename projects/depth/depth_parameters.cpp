@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_parameters.h"
 
+#include "projects/depth/shared_mix.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/parameter_name.h"
 
@@ -215,6 +216,24 @@ void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t wid
     std::visit(Declaration{layers, modulesIn(wiring, layers), width, visit}, wiring);
 }
 
+void visitParameters(const Stack& stack, const ParameterVisitor& visit)
+{
+    const auto* const mix = std::get_if<DepthMix>(&stack.topology.wiring);
+    if (mix == nullptr || !sharesMix(stack) || !hasCoefficients(*mix)) {
+        visitParameters(stack.topology.wiring, rowStackOf(stack).depth(), stack.width, visit);
+        return;
+    }
+    Numbers starts;
+    std::ranges::transform(sharedTerms(stack), std::back_inserter(starts), &SharedTerm::start);
+    const auto terms = static_cast<std::int64_t>(starts.size());
+    visit({{kTopologyCoefficient,
+            traitsOf(mix->weight).isPerFeature ? Shape{terms, stack.width} : Shape{terms},
+            ParameterClass::Vector,
+            mix->weightDecay,
+            {}},
+           std::move(starts)});
+}
+
 void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
                      const ParameterVisitor& visit)
 {
@@ -325,19 +344,14 @@ PostNormFactors postNormFactors(const Stack& stack)
     return {std::pow(2 * layers, exponent), std::pow(8 * layers, -exponent)};
 }
 
-std::vector<WiringParameter> parametersOf(const Stack& stack)
-{
-    std::vector<WiringParameter> parameters =
-        parametersOf(stack.topology.wiring, rowStackOf(stack).depth(), stack.width);
-    visitLoopParameters(stack, [&](WiringParameter&& parameter) { parameters.push_back(std::move(parameter)); });
-    return parameters;
-}
+namespace {
 
-std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width)
+/// Returns the whole parameters whose parts `parts` visits.
+std::vector<WiringParameter> whole(const std::function<void(const ParameterVisitor&)>& parts)
 {
     std::vector<WiringParameter> parameters;
     std::map<std::string, std::size_t> places;
-    visitParameters(wiring, layers, width, [&](WiringParameter&& part) {
+    parts([&](WiringParameter&& part) {
         const auto [place, isNew] = places.try_emplace(part.name, parameters.size());
         if (isNew) {
             parameters.push_back(std::move(part));
@@ -348,6 +362,25 @@ std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t lay
         whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
     });
     return parameters;
+}
+
+} // namespace
+
+std::vector<WiringParameter> parametersOf(const Stack& stack)
+{
+    std::vector<WiringParameter> parameters = wiringParametersOf(stack);
+    visitLoopParameters(stack, [&](WiringParameter&& parameter) { parameters.push_back(std::move(parameter)); });
+    return parameters;
+}
+
+std::vector<WiringParameter> wiringParametersOf(const Stack& stack)
+{
+    return whole([&](const ParameterVisitor& visit) { visitParameters(stack, visit); });
+}
+
+std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width)
+{
+    return whole([&](const ParameterVisitor& visit) { visitParameters(wiring, layers, width, visit); });
 }
 
 } // namespace residua::projects

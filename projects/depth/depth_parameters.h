@@ -27,11 +27,16 @@ using ParameterVisitor = std::function<void(WiringParameter&&)>;
 /// Calls `visit` with the parameters of a wiring of `layers` layers, in the order of their declaration. `width` is d. A
 /// parameter may come in parts, which are to be concatenated along their first dimension.
 void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t width, const ParameterVisitor& visit);
+/// Visits the parameters of a stack's wiring, without those of its loops. Visits that share the weights of a mix have
+/// the rows of sharedTerms().
+void visitParameters(const Stack& stack, const ParameterVisitor& visit);
 /// Visits the parts of the parameters that a reader of `modules` modules has.
 void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
                      const ParameterVisitor& visit);
 /// Visits the parameters of the loops of a stack. Their names begin with "topology.loop.1.":
-/// - "injection.weight" [d, 2d], "embedding" and "gate" [visits, d], "norm.weight" [d];
+/// - "injection.weight" [d, 2d], "embedding" and "gate" [visits, d], "norm.weight" [d], "exit.weight" [1, d],
+/// "exit.bias"
+///   [1];
 /// - of n lanes: "lanes.read" and "lanes.write" [visits, n], "lanes.mix" [visits, n, n];
 /// - of n gated streams, for reads, writes and kept shares in this order: "streams.weight" [visits, 3n, n·d],
 ///   "streams.bias" [visits, 3n], "streams.scale" [visits, 3].
@@ -49,6 +54,8 @@ struct PostNormFactors {
 
 /// Returns the whole parameters of a stack's wiring, then those of its loops.
 [[nodiscard]] std::vector<WiringParameter> parametersOf(const Stack& stack);
+/// Returns the whole parameters of a stack's wiring alone.
+[[nodiscard]] std::vector<WiringParameter> wiringParametersOf(const Stack& stack);
 /// Returns the whole parameters of a wiring.
 [[nodiscard]] std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width);
 

@@ -5,6 +5,7 @@
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/nodes/ffn_site.h"
 
 #include <algorithm>
@@ -100,13 +101,36 @@ Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halve
     return subjects;
 }
 
+/// True if the stacks have the same parameters.
+bool haveSameParameters(const Stack& a, const Stack& b)
+{
+    const auto of = [](const Stack& stack) {
+        std::vector<std::pair<std::string, std::vector<std::int64_t>>> all;
+        for (const WiringParameter& parameter : parametersOf(stack)) {
+            all.emplace_back(parameter.name, parameter.shape);
+        }
+        return all;
+    };
+    return of(a) == of(b);
+}
+
+/// Returns the largest number of visits that is measured: twice those of the document for shared weights of a mix, for
+/// which other networks are compiled.
+std::int64_t mostVisits(const Stack& stack, std::size_t loop)
+{
+    Stack more = stack;
+    more.loops[loop].visits = std::min(2 * stack.loops[loop].visits, kMaxVisits);
+    return sharesMix(stack) && more.depth() <= kMaxLayers && haveSameParameters(stack, more) ? more.loops[loop].visits
+                                                                                             : stack.loops[loop].visits;
+}
+
 Result<std::vector<KnockoutSubject>> visitsOf(const Project& project)
 {
     const Stack& stack = project.stack();
     std::vector<KnockoutSubject> subjects;
     for (std::size_t i = 0; i < stack.loops.size(); ++i) {
         const Loop& loop = stack.loops[i];
-        for (std::int64_t visits = 1; stack.isSound(i) && visits <= loop.visits; ++visits) {
+        for (std::int64_t visits = 1; stack.isSound(i) && visits <= mostVisits(stack, i); ++visits) {
             if (visits == evaluatedVisits(loop)) {
                 continue; // that of the whole network
             }
@@ -124,21 +148,15 @@ Result<std::vector<KnockoutSubject>> visitsOf(const Project& project)
 
 Project withMoreVisits(Project project)
 {
-    const auto names = [](const Stack& stack) {
-        std::vector<std::pair<std::string, std::vector<std::int64_t>>> all;
-        for (const WiringParameter& parameter : parametersOf(stack)) {
-            all.emplace_back(parameter.name, parameter.shape);
-        }
-        return all;
-    };
-    const auto before = names(project.stack());
     for (std::size_t i = 0; i < project.stack().loops.size(); ++i) {
         Stack more = project.stack();
         Loop& loop = more.loops[i];
         loop.mean = static_cast<double>(evaluatedVisits(loop));
         loop.draw = VisitDraw::Poisson;
         loop.visits = std::min(2 * loop.visits, kMaxVisits);
-        if (project.stack().isSound(i) && !loop.exitGate && more.depth() <= kMaxLayers && names(more) == before) {
+        const bool mayDraw = !loop.exitGate && !sharesMix(project.stack());
+        if (project.stack().isSound(i) && mayDraw && more.depth() <= kMaxLayers &&
+            haveSameParameters(project.stack(), more)) {
             project.stack() = std::move(more);
         }
     }

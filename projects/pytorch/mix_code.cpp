@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The code of a depth mix: its tables, parameters and weights, and the loop over the layers.
 #include "projects/base/text.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/depth/stream_start.h"
 #include "projects/pytorch/topology_code.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -248,6 +250,11 @@ void MixWriter::writeTables()
         out().comment("Shortcuts i:j whose weights are learned; all others are fixed.");
         out().line("LEARNED = {" + ownWeights() + "}");
     }
+    if (m_setting.sharesMix()) {
+        out().comment(m_ofTokens ? "The row of each mix, which visits share."
+                                 : "The row of each weight, which visits share.");
+        out().line("ROWS = " + repeatingText(sharedRows(m_setting.project.stack())));
+    }
     out().line();
     out().line();
 }
@@ -265,6 +272,15 @@ void MixWriter::writeParameters()
 
 std::string MixWriter::writeStart()
 {
+    if (m_setting.sharesMix()) {
+        std::vector<std::int64_t> starts;
+        for (const SharedTerm& term : sharedTerms(m_setting.project.stack())) {
+            starts.push_back(std::llround(term.start));
+        }
+        return "torch.tensor(" + repeatingText(starts) + ").float()" +
+               (traitsOf(m_mix.weight).isPerFeature ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")"
+                                                    : "");
+    }
     const StartLaw& law = startLaw(m_mix.init);
     const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
     std::string values = "[" + std::string(law.python) + " for " + names + " in TERMS]";
@@ -320,7 +336,7 @@ void MixWriter::writeWeights()
                                                        : "The weights of every mix: [sources]") +
                                    (traitsOf(m_mix.weight).isPerFeature ? ", each with its features." : ".")});
     const std::string held = "torch.where(self.frozen, self.coefficient.detach(), self.coefficient)";
-    const std::string own = holdsOwn() ? held : "self.coefficient";
+    const std::string own = holdsOwn() ? held : m_setting.sharesMix() ? "self.coefficient[ROWS]" : "self.coefficient";
     const std::string c = !fixed        ? own
                           : isLearned() ? "self.fixed.to(self.coefficient).index_copy(0, self.learned, " + own + ")"
                                         : "self.fixed";
@@ -413,7 +429,7 @@ keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries])
 v = self.query[%1] * self.norm[%1]
 p = torch.softmax(keys @ v%2, dim=0).unsqueeze(-1)
 return sum(w * e for w, e in zip(p, entries)))",
-                    {place, overTau()});
+                    {m_setting.sharesMix() ? "ROWS[" + place + "]" : place, overTau()});
         break;
     case WeightKind::Fixed:
     case WeightKind::Scalar:

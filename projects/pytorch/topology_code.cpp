@@ -89,8 +89,7 @@ void TopologyCode::beginInit()
 
 void TopologyCode::parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts)
 {
-    for (const WiringParameter& parameter :
-         parametersOf(setting.project.stack().topology.wiring, setting.rowLayers(), setting.width())) {
+    for (const WiringParameter& parameter : wiringParametersOf(setting.project.stack())) {
         const std::string name(parameterNameFrom(parameter.name).rest);
         if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
             names[parameter.name] = topologyParameter(listed(std::stoll(name), name.substr(dot + 1)));

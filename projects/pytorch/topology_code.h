@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/model/parameter_name.h"
 #include "projects/model/project.h"
 #include "projects/pytorch/helper_code.h"
@@ -33,7 +34,10 @@ struct TopologySetting {
     /// Returns the number of layers with weights of the wiring.
     [[nodiscard]] std::int64_t rowLayers() const { return rowStackOf(project.stack()).depth(); }
     /// True if visits share weights of the wiring, whose rows the constant ROWS has by module.
-    [[nodiscard]] bool sharesRows() const { return rowLayers() < layers; }
+    [[nodiscard]] bool sharesRows() const { return rowLayers() < layers && !sharesMix(); }
+    /// True if visits share the weights of a mix (shared_mix.h). ROWS then has the row of each weight, or of attention
+    /// over depth that of each mix.
+    [[nodiscard]] bool sharesMix() const { return projects::sharesMix(project.stack()); }
     /// True if a loop changes the residual between its visits.
     [[nodiscard]] bool changesState() const
     {

@@ -4,6 +4,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/model/parameter_name.h"
 
 #include <algorithm>
@@ -145,12 +146,39 @@ private:
     }
 };
 
+/// True if visits share the rows of "topology.coefficient".
+bool sharesCoefficients(const Stack& stack)
+{
+    return sharesMix(stack) && hasCoefficients(std::get<DepthMix>(stack.topology.wiring));
+}
+
 RowTable rowsOf(const Project& project)
 {
     RowTable table;
     const Wiring& wiring = project.stack().topology.wiring;
+    if (sharesCoefficients(project.stack())) {
+        for (const SharedTerm& term : sharedTerms(project.stack())) {
+            table[kTopologyCoefficient].rows.push_back(
+                {"shared " + std::to_string(term.source), term.target, 0, term.output});
+        }
+        return table;
+    }
     std::visit(RowLister{wiring, rowStackOf(project.stack()).depth(), project.stack().width, table}, wiring);
     return table;
+}
+
+/// Returns the rows of shared coefficients by the executed readers and entries that they are for.
+std::map<RowOf, std::pair<std::string_view, std::int64_t>> placesOfVisits(const Stack& stack)
+{
+    std::map<RowOf, std::pair<std::string_view, std::int64_t>> places;
+    const DepthPlan plan = planOf(std::get<DepthMix>(stack.topology.wiring), stack.depth());
+    const std::vector<std::int64_t> rows = sharedRows(stack);
+    for (std::size_t t = 0; t < plan.terms.size(); ++t) {
+        const DepthTerm& term = plan.terms[t];
+        places.emplace(RowOf{"coefficient", plan.readers[term.reader].target, term.source, term.output},
+                       std::pair(kTopologyCoefficient, rows[t]));
+    }
+    return places;
 }
 
 /// Translates the numbers of the new document to those of the old one.
@@ -261,14 +289,18 @@ std::map<std::string, CarriedRows> carriedRows(const Project& before, const Proj
         return sources;
     }
     const RowTable old = rowsOf(before);
-    std::map<RowOf, std::pair<std::string_view, std::int64_t>> places;
+    const bool unshares = sharesCoefficients(before.stack()) && !sharesCoefficients(after.stack());
+    std::map<RowOf, std::pair<std::string_view, std::int64_t>> places =
+        unshares ? placesOfVisits(before.stack()) : std::map<RowOf, std::pair<std::string_view, std::int64_t>>();
     for (const auto& [name, has] : old) {
         for (std::size_t row = 0; row < has.rows.size(); ++row) {
             places.emplace(has.rows[row], std::pair<std::string_view, std::int64_t>(name, row));
         }
     }
-    const std::vector<std::int64_t> rowLayers = rowLayersFrom(before.stack(), after.stack(), layers);
-    const OldNumbers numbers{before.stack().topology.wiring, wiring, rowStackOf(before.stack()).depth(), rowLayers};
+    const std::vector<std::int64_t> rowLayers =
+        unshares ? layers : rowLayersFrom(before.stack(), after.stack(), layers);
+    const OldNumbers numbers{before.stack().topology.wiring, wiring,
+                             unshares ? before.stack().depth() : rowStackOf(before.stack()).depth(), rowLayers};
     const RowTable wanted = rowsOf(after);
     for (const auto& [name, has] : wanted) {
         CarriedRows carried{{}, {}, has.dimension};

@@ -7,8 +7,12 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/model/topology.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/index_select.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -22,8 +26,8 @@ struct WeighedSources {
 /// The mixes of a DepthMix on the stack; one subclass per kind of weight.
 class DepthWeights : public DepthRule {
 public:
-    DepthWeights(const projects::DepthMix& mix, std::int64_t layers)
-        : m_mix(mix), m_depth(projects::planOf(mix, layers))
+    DepthWeights(const projects::DepthMix& mix, std::int64_t layers, at::Tensor shared)
+        : m_mix(mix), m_depth(projects::planOf(mix, layers)), m_shared(std::move(shared))
     {
     }
 
@@ -39,6 +43,14 @@ protected:
 
     const projects::DepthMix m_mix;
     const projects::DepthPlan m_depth;
+    /// Returns the rows of a parameter that the readers of the plan have.
+    [[nodiscard]] at::Tensor byReader(const at::Tensor& parameter) const
+    {
+        return m_shared.defined() ? parameter.index_select(0, m_shared) : parameter;
+    }
+
+private:
+    const at::Tensor m_shared; ///< projects::sharedRows(); undefined if visits share no weights
 };
 
 /// Returns the rule of weights computed for each token, in the parameters' precision whatever the stack's
@@ -53,6 +65,7 @@ protected:
 ///
 /// The matrix of both is "mix", the mean over the tokens of the last pass.
 [[nodiscard]] DepthRuleResult makeTokenWeights(const projects::DepthMix& mix, std::int64_t layers,
-                                               const WiringTensors& tensors, const Compute& compute);
+                                               const WiringTensors& tensors, const Compute& compute,
+                                               const at::Tensor& shared);
 
 } // namespace residua::engine

@@ -15,7 +15,7 @@ namespace residua::engine {
 
 LayerStack::LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack,
                        projects::Activations activations, SumOrder sums)
-    : m_programs(std::move(programs)), m_activations(activations), m_sums(sums)
+    : m_stack(stack), m_programs(std::move(programs)), m_activations(activations), m_sums(sums)
 {
     const projects::MixSites sites = projects::sitesOf(stack.topology.wiring);
     m_firstProgram = sites == projects::MixSites::Ffn ? 1 : 0;

@@ -34,6 +34,8 @@ public:
     /// Returns the number of layers with weights of the wiring (projects::rowStackOf), and of their modules.
     [[nodiscard]] std::size_t rowLayers() const { return m_rowLayers; }
     [[nodiscard]] std::size_t rows() const { return m_rowLayers * (m_modules.size() / m_executed.size()); }
+    /// Returns the stack whose layers these are.
+    [[nodiscard]] const projects::Stack& stack() const { return m_stack; }
     [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
     /// True if the pass runs the layer of the module. If the module joins halves of two layers, true if one of them
     /// runs.
@@ -102,6 +104,7 @@ private:
     /// Returns the number of programs of the executed layers.
     [[nodiscard]] std::size_t executedPrograms() const { return m_executed.size() * m_programsPerLayer; }
 
+    projects::Stack m_stack;
     std::vector<GraphProgram> m_programs; ///< of the stored layers
     std::vector<Executed> m_executed;
     std::size_t m_rowLayers = 0;

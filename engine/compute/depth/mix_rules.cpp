@@ -6,6 +6,7 @@
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/ops/part_selection.h"
 #include "engine/runs/store/run_files.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -118,8 +119,9 @@ private:
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
 class CoefficientWeights final : public DepthWeights {
 public:
-    CoefficientWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan)
-        : DepthWeights(mix, layers), m_perFeature(traitsOf(mix.weight).isPerFeature), m_gate(tensors["gate"])
+    CoefficientWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan,
+                       const at::Tensor& shared)
+        : DepthWeights(mix, layers, shared), m_perFeature(traitsOf(mix.weight).isPerFeature), m_gate(tensors["gate"])
     {
         std::int64_t vectors = 0;
         for (const DepthReader& reader : m_depth.readers) {
@@ -292,7 +294,7 @@ private:
     [[nodiscard]] at::Tensor coefficient() const
     {
         return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, detached(m_learned, m_frozen))
-                                   : detached(m_coefficient, m_frozen);
+                                   : byReader(detached(m_coefficient, m_frozen));
     }
 
     /// Returns the applied weights, one row per term: p under a softmax.
@@ -345,7 +347,7 @@ private:
     std::vector<std::int64_t> m_blocks;      ///< terms of each reader
     std::vector<std::int64_t> m_firstVector; ///< of each reader in m_gate
     std::vector<std::vector<Part>> m_parts;  ///< of each reader
-    at::Tensor m_coefficient;                ///< [terms] or [terms, d]
+    at::Tensor m_coefficient;                ///< [terms] or [terms, d]; of shared weights their rows
     at::Tensor m_learned;      ///< [learned terms], replacing fixed ones; undefined without learned shortcuts
     at::Tensor m_learnedTerms; ///< the indices of the learned terms
     at::Tensor m_gate;         ///< [mixes, d], or [terms, d] with a vector for each entry
@@ -364,7 +366,7 @@ std::vector<Matrix> CoefficientWeights::coefficients(std::int64_t step)
     const at::Tensor p = applied();
     std::vector<at::Tensor> kinds{p, coefficient()};
     if (m_perFeature) {
-        kinds = {p.mean(1), m_coefficient.mean(1), p.std(1, /*unbiased=*/false)};
+        kinds = {p.mean(1), byReader(m_coefficient).mean(1), p.std(1, /*unbiased=*/false)};
     }
     const at::Tensor all = at::cat(kinds).to(at::kCPU, at::kFloat);
     const float* values = all.const_data_ptr<float>();
@@ -396,17 +398,22 @@ std::vector<at::Tensor> DepthWeights::mix(const DepthStep& step, const MixInputs
     return mixes;
 }
 
-DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t width, InitPlan& plan)
+DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t /*width*/, InitPlan& plan)
 {
-    const auto count = static_cast<std::int64_t>(layers.rowLayers());
-    const WiringTensors tensors(projects::parametersOf(mix, count, width), plan);
+    const projects::Stack& stack = layers.stack();
+    const std::int64_t count = stack.depth();
+    const WiringTensors tensors(projects::wiringParametersOf(stack), plan);
+    at::Tensor shared;
+    if (projects::sharesMix(stack)) {
+        shared = at::tensor(projects::sharedRows(stack), at::kLong).to(plan.compute().device);
+    }
     if (projects::isRunningSum(mix)) {
         return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan));
     }
     if (traitsOf(mix.weight).isPerToken) {
-        return makeTokenWeights(mix, count, tensors, plan.compute());
+        return makeTokenWeights(mix, count, tensors, plan.compute(), shared);
     }
-    return std::unique_ptr<DepthRule>(std::make_unique<CoefficientWeights>(mix, count, tensors, plan));
+    return std::unique_ptr<DepthRule>(std::make_unique<CoefficientWeights>(mix, count, tensors, plan, shared));
 }
 
 } // namespace residua::engine

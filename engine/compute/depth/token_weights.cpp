@@ -40,8 +40,8 @@ constexpr double kNormEpsilon = 1e-6;
 /// Computes the weights of one reader from its subclass's logits, and keeps those of the last pass for the matrices.
 class TokenWeights : public DepthWeights {
 public:
-    TokenWeights(const DepthMix& mix, std::int64_t layers, const Compute& compute)
-        : DepthWeights(mix, layers), m_compute(compute), m_weights(m_depth.readers.size())
+    TokenWeights(const DepthMix& mix, std::int64_t layers, const Compute& compute, const at::Tensor& shared = {})
+        : DepthWeights(mix, layers, shared), m_compute(compute), m_weights(m_depth.readers.size())
     {
     }
 
@@ -187,14 +187,15 @@ public:
 
 class AttentionWeights final : public TokenWeights {
 public:
-    AttentionWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, const Compute& compute)
-        : TokenWeights(mix, layers, compute), m_query(tensors["query"]), m_norm(tensors["norm"])
+    AttentionWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, const Compute& compute,
+                     const at::Tensor& shared)
+        : TokenWeights(mix, layers, compute, shared), m_query(tensors["query"]), m_norm(tensors["norm"])
     {
     }
 
     void begin(const Pass&) override
     {
-        m_vectors = m_query * m_norm;
+        m_vectors = byReader(m_query * m_norm);
         m_entries.clear();
     }
     void end() override
@@ -246,10 +247,10 @@ private:
 } // namespace
 
 DepthRuleResult makeTokenWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors,
-                                 const Compute& compute)
+                                 const Compute& compute, const at::Tensor& shared)
 {
     if (mix.weight == WeightKind::DepthAttention) {
-        return std::unique_ptr<DepthRule>(std::make_unique<AttentionWeights>(mix, layers, tensors, compute));
+        return std::unique_ptr<DepthRule>(std::make_unique<AttentionWeights>(mix, layers, tensors, compute, shared));
     }
     return std::unique_ptr<DepthRule>(std::make_unique<PerTokenWeights>(mix, layers, tensors, compute));
 }

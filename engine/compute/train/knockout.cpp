@@ -69,11 +69,17 @@ Knockout::Knockout(CompiledNetwork& network, const Dataset& dataset, const proje
       m_passesOf(network, passAfter(step)),
       m_hasLogits(projects::traitsOf(network.judge().objective).target == projects::Element::Token),
       m_subjects(std::move(subjects)),
-      m_sums(m_subjects.size())
+      m_sums(m_subjects.size()),
+      m_others(m_subjects.size())
 {
     for (const projects::KnockoutSubject& subject : m_subjects) {
         m_passesOf.keepFor(subject.alteration);
     }
+}
+
+void Knockout::use(std::size_t index, std::unique_ptr<CompiledNetwork> network)
+{
+    m_others.at(index) = std::move(network);
 }
 
 Status Knockout::advance()
@@ -84,7 +90,8 @@ Status Knockout::advance()
         return begin();
     }
     Sums& sums = m_sums[m_next];
-    const at::Tensor output = m_passesOf.altered(*m_batch, m_subjects[m_next].alteration);
+    const at::Tensor output = m_others[m_next] ? m_others[m_next]->stackOutput(*m_batch, m_passesOf.pass())
+                                               : m_passesOf.altered(*m_batch, m_subjects[m_next].alteration);
     sums.rises.push_back(lossOf(output, sums.loss) - m_wholeLoss);
     if (m_hasLogits) {
         sums.divergence += divergenceOf(m_wholeLogarithms, logarithms(output));

@@ -12,7 +12,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -64,6 +66,9 @@ public:
     Knockout(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project, c10::Device device,
              std::int64_t batches, std::int64_t step, std::vector<projects::KnockoutSubject> subjects);
 
+    /// Runs subject `index` by another network with the same head in place of an alteration.
+    void use(std::size_t index, std::unique_ptr<CompiledNetwork> network);
+
     /// Runs the next pass, of the whole network or without a subject, or sets atEnd() if no batch is left.
     [[nodiscard]] Status advance();
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
@@ -95,7 +100,8 @@ private:
     AlteredPasses m_passesOf;
     bool m_hasLogits;
     std::vector<projects::KnockoutSubject> m_subjects;
-    std::vector<Sums> m_sums; ///< of each subject
+    std::vector<Sums> m_sums;                               ///< of each subject
+    std::vector<std::unique_ptr<CompiledNetwork>> m_others; ///< of each subject; null: the network, altered
     BatchMeans m_loss;
     std::optional<DeviceBatch> m_batch;
     std::size_t m_next = 0; ///< the next subject of m_batch

@@ -7,6 +7,7 @@
 #include "engine/runs/store/run_files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/file/store.h"
 #include "projects/model/parameter_name.h"
 
@@ -231,7 +232,9 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     learned.plan = projects::planOf(*mix, project->network.depth());
     const std::vector<std::int64_t>& shape = stored->second.shape;
     learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
-    const auto terms = static_cast<std::int64_t>(projects::learnedTerms(*mix, learned.plan).size());
+    const bool shares = projects::sharesMix(project->stack());
+    const auto terms = static_cast<std::int64_t>(shares ? projects::sharedTerms(project->stack()).size()
+                                                        : projects::learnedTerms(*mix, learned.plan).size());
     const bool fits =
         (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && terms > 0 && shape[0] == terms;
     if (!fits) {
@@ -248,7 +251,7 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     for (std::size_t i = 0; i < count; ++i) {
         learned.coefficients.values.push_back(numberAt(stored->second, i));
     }
-    learned.coefficients = *projects::withLearned(*mix, learned.plan, std::move(learned.coefficients));
+    learned.coefficients = *projects::coefficientsOf(project->stack(), learned.plan, std::move(learned.coefficients));
     std::vector<CoefficientTensor> tensors;
     addTensors(tensors, matrix::kMix, learned, projects::appliedWeights(*mix, learned.plan, learned.coefficients));
     addTensors(tensors, matrix::kCoefficient, learned, learned.coefficients);

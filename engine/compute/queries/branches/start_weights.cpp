@@ -5,6 +5,7 @@
 #include "engine/compute/train/tensor_io.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
@@ -74,7 +75,7 @@ public:
         }
         const projects::DepthPlan plan = projects::planOf(mix, m_layers);
         std::optional<MixNumbers> coefficients =
-            projects::withLearned(mix, plan, numbers(projects::kTopologyCoefficient));
+            projects::coefficientsOf(m_project.stack(), plan, numbers(projects::kTopologyCoefficient));
         if (!coefficients) {
             return Error{"topology", "the checkpoint's weights do not fit its project"};
         }
@@ -155,6 +156,10 @@ struct Maker {
     Result<TopologyWeights> operator()(const DepthMix& mix) const
     {
         const projects::Stack& layers = project.stack();
+        if (projects::sharesMix(layers)) {
+            return Error{"/network/loops", "the visits of a loop share the weights of the new topology, which are "
+                                           "solved for each visit; expected weights of each visit (rows)"};
+        }
         const Result<MixNumbers> applied = projects::weightsFor(mix, layers, wanted);
         if (!applied) {
             return applied.error();

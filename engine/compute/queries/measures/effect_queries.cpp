@@ -10,12 +10,16 @@
 #include "engine/runs/store/run_files.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/shared_mix.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,6 +62,8 @@ protected:
     /// Returns an answer that needs no measurement.
     [[nodiscard]] virtual std::optional<Event> known() { return std::nullopt; }
     [[nodiscard]] virtual Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) = 0;
+    /// Prepares the knock-out, which has begun.
+    [[nodiscard]] virtual Status prepare() { return Done{}; }
     /// Called after the first pass, which is unaltered.
     virtual void passed() {}
     [[nodiscard]] virtual Event answer() const = 0;
@@ -116,7 +122,7 @@ private:
         m_passes = (std::ssize(*altered) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
         m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
                            std::move(*altered));
-        return Done{};
+        return prepare();
     }
 
     [[nodiscard]] std::string memoryText() const
@@ -171,6 +177,35 @@ private:
         m_checkpoint = state ? state->modelChecksum : std::string();
         auto subjects = projects::knockoutSubjects(project, m_request.by, m_request.renormalise);
         return subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
+    }
+    /// Mixes whose weights visits share read other entries if there are other visits, so that each number of visits has
+    /// a network of its own, with the weights of this one.
+    Status prepare() override
+    {
+        TrainerParts& parts = m_model->parts;
+        if (m_request.by != projects::KnockoutBy::Visits || !projects::sharesMix(parts.project.stack())) {
+            return Done{};
+        }
+        std::map<std::string, at::Tensor> weights;
+        for (const NamedParameter& parameter : parts.network->parameters()) {
+            weights.emplace(parameter.name, parameter.tensor);
+        }
+        for (std::size_t i = 0; i < m_knockout->subjects().size(); ++i) {
+            projects::Project project = parts.project;
+            for (const auto& [loop, visits] : m_knockout->subjects()[i].alteration.visits) {
+                project.stack().loops.at(loop).visits = visits;
+            }
+            Result<std::unique_ptr<CompiledNetwork>> network =
+                CompiledNetwork::compile(project, parts.dataset->schema(), parts.device.str());
+            if (!network) {
+                return network.error();
+            }
+            for (NamedParameter& parameter : (*network)->parameters()) {
+                parameter.tensor.set_data(weights.at(parameter.name));
+            }
+            m_knockout->use(i, *std::move(network));
+        }
+        return Done{};
     }
     void passed() override { m_weights = weights(); } // the weights per token are those of the whole network
 

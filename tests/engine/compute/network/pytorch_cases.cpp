@@ -540,6 +540,14 @@ void PyTorchCases::addLoops()
         loop.rows = VisitRows::Layer;
         add(std::string("loop-shared-") + topology, looped("transformer", topology, loop));
     }
+    for (const char* const topology : {"denseformer", "ancre-ingoing", "grn-v2", "attention-residuals"}) {
+        Project project = looped("transformer", topology, {.first = 2, .last = 3, .visits = 3});
+        auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+        mix.sites = MixSites::Mhsa;
+        mix.sources = FirstAndLast{2, EarlierEntries::Input};
+        project.stack().loops[0].rows = VisitRows::Layer;
+        add(std::string("loop-distances-") + topology, std::move(project));
+    }
     Project gated = looped("transformer", "denseformer",
                            {.first = 2, .last = kPyTorchDepth, .visits = 3, .norm = LoopNorm::Exit, .exitGate = true});
     add("loop-exit-gate", std::move(gated));

@@ -10,6 +10,7 @@
 #include "projects/transfer/ties.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -39,6 +40,15 @@ projects::Project tiedRunProject(const std::string& topology, std::vector<projec
     return project;
 }
 
+/// Lets the visits of the first loop share the weights of the mix.
+void shareByDistance(projects::Project& project)
+{
+    auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+    mix.sources = projects::FirstAndLast{2, projects::EarlierEntries::Input};
+    mix.sites = projects::MixSites::Mhsa;
+    project.stack().loops.front().rows = projects::VisitRows::Layer;
+}
+
 std::vector<double> storedValues(const StoredTensor& tensor)
 {
     std::vector<double> numbers(tensor.bytes.size() / sizeof(double));
@@ -58,24 +68,32 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("topology");
         QTest::addColumn<bool>("changes");
+        QTest::addColumn<bool>("shares");
         for (const char* const topology : {"plain", "ancre-ingoing", "grn-v3", "mhc", "highway", "densenet"}) {
-            QTest::newRow(topology) << topology << false;
+            QTest::newRow(topology) << topology << false << false;
         }
         for (const char* const topology : {"plain", "denseformer", "rezero"}) {
-            QTest::addRow("%s, changed between visits", topology) << topology << true;
+            QTest::addRow("%s, changed between visits", topology) << topology << true << false;
+        }
+        for (const char* const topology : {"denseformer", "grn-v2", "attention-residuals"}) {
+            QTest::addRow("%s, weights by distance", topology) << topology << false << true;
         }
     }
     void untiedRunsComputeTheSame()
     {
         QFETCH(QString, topology);
         QFETCH(bool, changes);
+        QFETCH(bool, shares);
         const std::string name = QTest::currentDataTag();
         projects::Loop loop{.first = 2, .last = 3, .visits = 2};
         loop.embedding = changes;
         loop.gate = changes;
         loop.norm = changes ? projects::LoopNorm::Visits : projects::LoopNorm::None;
         loop.scale = changes ? 0.5 : 1;
-        const projects::Project project = tiedRunProject(topology.toStdString(), {loop}, 3);
+        projects::Project project = tiedRunProject(topology.toStdString(), {loop}, 3);
+        if (shares) {
+            shareByDistance(project);
+        }
         QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kTiedRunSteps});
         const auto made = retie(name, projects::kUntie, name + "-untied");
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
@@ -137,6 +155,41 @@ private Q_SLOTS:
         const auto refused = retie("six", "2:4,2", "never");
         QVERIFY(!refused.ok() && refused.error().text().find("no multiple") != std::string::npos);
         QVERIFY(!fs::exists(directory("never")));
+    }
+
+    /// The loss with another number of visits is that of the run's weights in a document with so many.
+    void lossOverVisits()
+    {
+        projects::Project project = tiedRunProject("denseformer", {{.first = 2, .last = 3, .visits = 2}}, 4);
+        shareByDistance(project);
+        QCOMPARE(tests::lossesOf(project, directory("two")).size(), std::size_t{kTiedRunSteps});
+        KnockoutRequest knockout;
+        knockout.of.runDirectory = directory("two");
+        knockout.by = projects::KnockoutBy::Visits;
+        const auto effects = tests::answerTo<KnockoutReady>(knockout);
+        QVERIFY2(effects.ok(), effects ? "" : effects.error().text().c_str());
+        QCOMPARE(effects->rows.size(), std::size_t{3});
+        for (const KnockoutRow& row : effects->rows) {
+            const fs::path other = directory(row.name);
+            fs::copy(directory("two"), other, fs::copy_options::recursive);
+            for (const auto& entry : fs::recursive_directory_iterator(other)) {
+                if (entry.path().filename() == "project.json") {
+                    QFile file(QString::fromStdString(entry.path().string()));
+                    QVERIFY(file.open(QIODevice::ReadWrite));
+                    QByteArray text = file.readAll();
+                    QCOMPARE(text.count("\"visits\": 2"), 1);
+                    text.replace("\"visits\": 2", "\"visits\": " + QByteArray::number(qlonglong(row.first)));
+                    QVERIFY(file.resize(0) && file.seek(0) && file.write(text) == text.size());
+                }
+            }
+            EvaluateRequest evaluate;
+            evaluate.of.runDirectory = other;
+            evaluate.batches = effects->batches;
+            const auto loss = tests::answerTo<EvaluationReady>(evaluate);
+            QVERIFY2(loss.ok(), loss ? "" : loss.error().text().c_str());
+            QVERIFY2(std::abs(loss->means.at("loss") - effects->loss - row.rise) < 1e-12, row.name.c_str());
+            QVERIFY(row.rise != 0);
+        }
     }
 
     void layersOfALoopArePruned()

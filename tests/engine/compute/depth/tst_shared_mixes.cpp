@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Mixes whose weights the visits of a loop share, against the same network with weights of each visit.
+#include "tests/engine/compute/network/network_harness.h"
+
+#include "projects/check/validate.h"
+#include "projects/cost/cost.h"
+#include "projects/depth/depth_plan.h"
+#include "projects/transfer/retrofit.h"
+#include "projects/transfer/ties.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <QTest>
+
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+using namespace residua;
+using namespace residua::tests;
+using namespace residua::projects;
+
+namespace {
+
+constexpr std::int64_t kStored = 4;
+
+struct Case {
+    const char* name;
+    const char* topology;
+    const char* block;
+    EarlierEntries earlier;
+    std::int64_t k;
+    WeightKind weight;
+    NormaliseOver normalise;
+};
+constexpr Case kCases[] = {
+    {"last two", "denseformer", "transformer", EarlierEntries::Nothing, 2, WeightKind::Scalar, NormaliseOver::None},
+    {"input and last", "denseformer", "transformer", EarlierEntries::Input, 3, WeightKind::PerFeature,
+     NormaliseOver::None},
+    {"more than there are", "denseformer", "transformer", EarlierEntries::Nothing, 20, WeightKind::Scalar,
+     NormaliseOver::Sources},
+    {"beside", "ancre-ingoing", "transformer", EarlierEntries::Nothing, 3, WeightKind::Scalar, NormaliseOver::Sources},
+    {"sum of branches", "grn-v2", "transformer", EarlierEntries::InputAndSum, 2, WeightKind::PerFeature,
+     NormaliseOver::None},
+    {"ports", "dca", "transformer-qkv", EarlierEntries::InputAndSum, 2, WeightKind::Scalar, NormaliseOver::None},
+};
+
+DepthMix& mixOf(Project& project)
+{
+    return std::get<DepthMix>(project.stack().topology.wiring);
+}
+
+/// Layers 1 and 4 once, and 2 and 3 `visits` times.
+Project looped(const Case& of, VisitRows rows, std::int64_t visits = 3)
+{
+    Project project = tinyLanguage(of.block, "plain", kStored);
+    project.stack().topology = topologyNamed(of.topology, project.network);
+    DepthMix& mix = mixOf(project);
+    mix.sites = MixSites::Mhsa;
+    mix.gate = {};
+    mix.sources = FirstAndLast{of.k, of.earlier};
+    mix.weight = of.weight;
+    mix.normalise = of.normalise;
+    project.stack().loops = {{.first = 2, .last = 3, .visits = visits, .rows = rows}};
+    return project;
+}
+
+Project attending(VisitRows rows, std::int64_t visits = 3)
+{
+    Project project = tinyLanguage("transformer", "plain", kStored);
+    project.stack().topology = topologyNamed("attention-residuals", project.network);
+    mixOf(project).sites = MixSites::Mhsa;
+    project.stack().loops = {{.first = 2, .last = 3, .visits = visits, .rows = rows}};
+    return project;
+}
+
+/// Returns the reader among five (layers 1 to 4 and the output) whose weights an executed reader has.
+std::int64_t rowOf(std::int64_t target, std::int64_t visits)
+{
+    return target == 1 ? 1 : target <= 1 + 2 * visits ? 2 + (target - 2) % 2 : target == 2 + 2 * visits ? 4 : 5;
+}
+
+/// Returns the shared row of each term of the plan, by hand: input, sum, then from the k-th newest to the newest.
+std::vector<std::int64_t> rowsByHand(const Case& of, const Project& project, std::int64_t visits)
+{
+    const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+    const DepthPlan plan = planOf(mix, project.network.depth());
+    const std::int64_t first = of.earlier == EarlierEntries::Nothing ? 0 : of.earlier == EarlierEntries::Input ? 1 : 2;
+    std::map<std::int64_t, std::int64_t> begins; // of each row's reader
+    std::map<std::int64_t, int> outputs;
+    for (const DepthReader& reader : plan.readers) {
+        if (!reader.sources.empty()) {
+            outputs.emplace(rowOf(reader.target, visits), reader.outputs);
+        }
+    }
+    std::int64_t next = 0;
+    for (const auto& [row, count] : outputs) {
+        begins[row] = next;
+        next += count * (first + of.k);
+    }
+    std::vector<std::int64_t> rows;
+    for (const DepthTerm& term : plan.terms) {
+        const DepthReader& reader = plan.readers[term.reader];
+        const bool isSum = reader.middle && reader.middle->first == term.source;
+        const bool isInput = term.source == 0 && first > 0;
+        const std::int64_t place = isInput ? 0 : isSum ? 1 : first + of.k - (reader.target - term.source);
+        rows.push_back(begins.at(rowOf(reader.target, visits)) + term.output * (first + of.k) + place);
+    }
+    return rows;
+}
+
+std::string faultOf(const Project& project)
+{
+    for (const Problem& problem : validate(project)) {
+        if (problem.severity == Severity::Error) {
+            return problem.path + ": " + problem.message;
+        }
+    }
+    return {};
+}
+
+at::Tensor gradientOf(engine::CompiledNetwork& network, const std::string& name)
+{
+    const at::Tensor tensor = parameter(network, name);
+    return tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor);
+}
+
+/// Compares loss and gradients with a network that has rows of its own, `rows` of the first one's.
+void compare(const Project& shared, const Project& own, const std::map<std::string, std::vector<std::int64_t>>& rows)
+{
+    QCOMPARE(faultOf(shared), std::string());
+    const auto network = compiled(shared);
+    const auto expected = compiled(own);
+    shake(*network, 0.2, 1);
+    {
+        const at::NoGradGuard noGrad;
+        for (engine::NamedParameter& each : expected->parameters()) {
+            const at::Tensor from = parameter(*network, each.name);
+            const auto found = rows.find(each.name);
+            if (found == rows.end()) {
+                each.tensor.copy_(from);
+                continue;
+            }
+            QCOMPARE(each.tensor.size(0), std::ssize(found->second));
+            for (std::int64_t t = 0; t < each.tensor.size(0); ++t) {
+                each.tensor[t].copy_(from[found->second[static_cast<std::size_t>(t)]]);
+            }
+        }
+    }
+    const engine::DeviceBatch batch = randomBatch(shared, 3, 5, 3);
+    const at::Tensor loss = network->loss(batch, kTraining);
+    const at::Tensor wanted = expected->loss(batch, kTraining);
+    loss.backward();
+    wanted.backward();
+    QVERIFY(distance(loss, wanted) < 1e-12);
+    for (const engine::NamedParameter& each : network->parameters()) {
+        const auto found = rows.find(each.name);
+        at::Tensor sum = gradientOf(*expected, each.name);
+        if (found != rows.end()) {
+            const at::Tensor parts = sum;
+            sum = at::zeros_like(each.tensor);
+            for (std::int64_t t = 0; t < parts.size(0); ++t) {
+                sum[found->second[static_cast<std::size_t>(t)]] += parts[t];
+            }
+            QVERIFY(sum.abs().max().item<double>() > 1e-6);
+        }
+        QVERIFY2(distance(gradientOf(*network, each.name), sum) < 1e-12, each.name.c_str());
+    }
+}
+
+} // namespace
+
+class TestSharedMixes : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void visitsShareRows_data()
+    {
+        QTest::addColumn<int>("index");
+        for (std::size_t i = 0; i < std::size(kCases); ++i) {
+            QTest::newRow(kCases[i].name) << static_cast<int>(i);
+        }
+    }
+    void visitsShareRows()
+    {
+        QFETCH(int, index);
+        const Case& of = kCases[index];
+        for (const std::int64_t visits : {1, 3}) {
+            const Project own = looped(of, VisitRows::Visit, visits);
+            compare(looped(of, VisitRows::Layer, visits), own, {{"topology.coefficient", rowsByHand(of, own, visits)}});
+        }
+    }
+
+    void visitsShareQueries()
+    {
+        const Project own = attending(VisitRows::Visit);
+        std::vector<std::int64_t> rows;
+        for (const DepthReader& reader : planOf(std::get<DepthMix>(own.stack().topology.wiring), 8).readers) {
+            rows.push_back(rowOf(reader.target, 3) - 1);
+        }
+        compare(attending(VisitRows::Layer), own, {{"topology.query", rows}, {"topology.norm", rows}});
+    }
+
+    /// The parameters do not depend on the number of visits, and cost counts them.
+    void anyNumberOfVisitsHasTheSameParameters()
+    {
+        for (const Case& of : kCases) {
+            const auto three = compiled(looped(of, VisitRows::Layer, 3));
+            for (const std::int64_t visits : {2, 7}) {
+                const Project project = looped(of, VisitRows::Layer, visits);
+                const auto other = compiled(project);
+                QCOMPARE(other->parameters().size(), three->parameters().size());
+                for (const engine::NamedParameter& each : other->parameters()) {
+                    QVERIFY2(each.tensor.sizes() == parameter(*three, each.name).sizes(), each.name.c_str());
+                }
+                QCOMPARE(costOf(project)->total.parameters, parameterCount(*other));
+            }
+        }
+    }
+
+    /// Layers of their own get the rows of their visits, so that the network is the same.
+    void untyingCopiesRows()
+    {
+        for (const Case& of : kCases) {
+            const Project before = looped(of, VisitRows::Layer);
+            const auto made = untied(before);
+            QVERIFY2(made.ok(), of.name);
+            const auto carried = carriedRows(before, made->project, made->layers);
+            const auto rows = rowsByHand(of, looped(of, VisitRows::Visit), 3);
+            const auto found = carried.find("topology.coefficient");
+            QVERIFY2(found != carried.end(), of.name);
+            QCOMPARE(found->second.from, std::string("topology.coefficient"));
+            QCOMPARE(found->second.rows, rows);
+        }
+    }
+
+    void faultsNameWhatIsNeeded()
+    {
+        const auto fault = [](const auto& change) {
+            Project project = looped(kCases[0], VisitRows::Layer);
+            change(mixOf(project), project.stack().loops[0]);
+            return faultOf(project);
+        };
+        const auto atRows = [](const std::string& text) { return text.starts_with("/network/loops/0/rows"); };
+        QCOMPARE(fault([](DepthMix&, Loop&) {}), std::string());
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.sources = AllSources{}; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.weight = WeightKind::PerToken; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.gate.kind = GateKind::Outside; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.init = MixInit::Reciprocal; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = NormaliseOver::Targets; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.states[{1, 3}] = ShortcutState::Frozen; })));
+        QVERIFY(
+            fault([](DepthMix&, Loop& loop) { loop.draw = VisitDraw::Uniform; }).starts_with("/network/loops/0/draw"));
+    }
+};
+
+RESIDUA_TEST(TestSharedMixes)
+#include "tst_shared_mixes.moc"
