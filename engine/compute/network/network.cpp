@@ -175,7 +175,9 @@ public:
             }
         });
         for (const projects::Loss& loss : losses.losses) {
-            add(valueOf(loss, batch, whole) * loss.weight);
+            const at::Tensor value = valueOf(loss, batch, whole);
+            const bool isOverTargets = batch.weight.defined() && overTargets(loss, batch, whole);
+            add((isOverTargets ? value * batch.weight : value) * loss.weight);
         }
         if (!result.trained.defined()) {
             result.trained = result.judged.detach(); // nothing of the group is trained
@@ -500,10 +502,26 @@ private:
         }
         const at::Tensor given = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
         const at::Tensor target = trainsTarget(loss.kind) ? given : given.detach();
-        const bool padded = whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
-                            output.sizes().slice(0, 2) == batch.target.sizes();
-        return padded ? valueLossOfTokens(loss, output, target, batch.target.ne(projects::kIgnoredTarget))
-                      : valueLoss(loss, output, target);
+        return isPadded(output, target, batch, whole)
+                   ? valueLossOfTokens(loss, output, target, batch.target.ne(projects::kIgnoredTarget))
+                   : valueLoss(loss, output, target);
+    }
+
+    /// True if the values are of tokens, some of which pad a row.
+    [[nodiscard]] static bool isPadded(const at::Tensor& output, const at::Tensor& target, const DeviceBatch& batch,
+                                       const Pass& whole)
+    {
+        return whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
+               output.sizes().slice(0, 2) == batch.target.sizes();
+    }
+
+    /// True if the loss is a mean over the targets of the batch that are not ignored, as the objective is.
+    [[nodiscard]] static bool overTargets(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole)
+    {
+        return loss.kind == projects::LossKind::ExpectedExit ||
+               (loss.target.empty()
+                    ? loss.kind == projects::LossKind::CrossEntropy
+                    : isPadded(whole.inputs.at(loss.output), whole.inputs.at(loss.target), batch, whole));
     }
 
     /// Returns the tower whose exits the loss weighs.

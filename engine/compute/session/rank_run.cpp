@@ -208,10 +208,6 @@ Status checkLosses(const projects::Project& project)
         return Error{"data", "is a world, whose replay buffer one process has; expected a run without other ranks"};
     }
     for (const projects::Loss& loss : project.losses) {
-        if (!loss.trains.empty()) {
-            return Error{"loss " + loss.name, "trains single towers, which one process does alone; expected a loss "
-                                              "that trains all of them, or a run without other ranks"};
-        }
         if (loss.kind == projects::LossKind::Contrastive) {
             return Error{"loss " + loss.name, "compares all examples of a step with each other, and each rank has a "
                                               "part of them; expected a run without other ranks"};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace residua::engine {
@@ -31,6 +32,23 @@ void LossClipping::exchange(std::size_t group)
 {
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         std::swap(m_parameters[i].tensor.mutable_grad(), m_gradients[group][i]);
+    }
+}
+
+void LossClipping::beginMeans(TensorExchange& exchange)
+{
+    const at::NoGradGuard noGrad;
+    std::map<at::ScalarType, std::vector<at::Tensor>> byType;
+    for (std::vector<at::Tensor>& gradients : m_gradients) {
+        for (at::Tensor& gradient : gradients) {
+            if (gradient.defined()) {
+                gradient = gradient.clone(at::MemoryFormat::Contiguous); // gradients may share memory
+                byType[gradient.scalar_type()].push_back(gradient);
+            }
+        }
+    }
+    for (auto& [type, gradients] : byType) {
+        exchange.mean(std::move(gradients));
     }
 }
 

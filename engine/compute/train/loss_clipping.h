@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compute/init/named_parameter.h"
+#include "engine/compute/ranks/tensor_exchange.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -19,6 +20,8 @@ public:
     /// Exchanges the gradients of the parameters with those of the group. To be called before each backward pass of the
     /// group, and after it.
     void exchange(std::size_t group);
+    /// Replaces the gradients of each group by their means over the ranks. They are valid after exchange.finish().
+    void beginMeans(TensorExchange& exchange);
     /// Sets the gradients of the parameters to the sum of the clipped ones, and clears these.
     void finish();
     /// Clears the gradients of all groups.

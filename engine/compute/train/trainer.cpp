@@ -334,19 +334,22 @@ Status Trainer::accumulateGradients(const Pass& pass)
         } else if (!m_exchange) {
             m_ring.addLoss(gradients(*batch));
         } else {
-            const GroupLoss loss = m_parts.network->lossOfGroup(0, *batch, training);
-            const at::Tensor judged = share(loss.judged);
-            sum = sum.defined() ? sum + judged : judged;
-            if (micro + 1 == parts) {
-                m_exchange->begin(sum);
-            }
-            loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
+            addGradients(*batch, training, share, [&](const at::Tensor& judged) {
+                sum = sum.defined() ? sum + judged : judged;
+                if (micro + 1 == parts && !m_clipping) {
+                    m_exchange->begin(sum);
+                }
+            });
         }
     }
     if (graph != nullptr) {
         m_ring.addLoss(m_graphs.run(*graph, pass, gradients));
     }
     if (m_exchange) {
+        if (m_clipping) { // which keeps the gradients of each group until they are clipped
+            m_exchange->begin(sum);
+            m_clipping->beginMeans(m_ranks->exchange(m_parts.device));
+        }
         m_ring.addLoss(m_exchange->finish());
         exchangeBuffers();
     }
@@ -357,13 +360,17 @@ Status Trainer::accumulateGradients(const Pass& pass)
 }
 
 at::Tensor Trainer::addGradients(const DeviceBatch& batch, const Pass& training,
-                                 const std::function<at::Tensor(const at::Tensor&)>& share)
+                                 const std::function<at::Tensor(const at::Tensor&)>& share,
+                                 const std::function<void(const at::Tensor&)>& beforeLast)
 {
     at::Tensor judged;
     for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
         const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training);
         if (loss.judged.defined()) {
             judged = share(loss.judged);
+        }
+        if (beforeLast && group + 1 == m_parts.network->lossGroups()) {
+            beforeLast(judged);
         }
         if (!loss.trained.requires_grad()) {
             continue;

@@ -157,8 +157,10 @@ private:
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
     /// Adds the gradients of all groups of losses on a micro-batch. Returns the loss that judges, as `share` makes it.
-    [[nodiscard]] at::Tensor addGradients(const DeviceBatch& batch, const Pass& training,
-                                          const std::function<at::Tensor(const at::Tensor&)>& share);
+    /// Calls `beforeLast`, unless it is empty, with that loss before the backward pass of the last group.
+    at::Tensor addGradients(const DeviceBatch& batch, const Pass& training,
+                            const std::function<at::Tensor(const at::Tensor&)>& share,
+                            const std::function<void(const at::Tensor&)>& beforeLast = {});
     /// Replaces the buffers by their means over the ranks.
     void exchangeBuffers();
 
