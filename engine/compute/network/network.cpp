@@ -339,13 +339,16 @@ private:
         }
     }
 
-    /// Returns the pass of a tower: that of the first one, or with its own draws and without what observes or changes
-    /// the first. A frozen tower other than the first runs as in an evaluation.
+    /// Returns the pass of a tower: that of the first one, or with its own draws and without what changes the
+    /// first. A frozen tower runs as in an evaluation.
     [[nodiscard]] Pass passOf(const Tower& tower, const Pass& whole) const
     {
         if (tower.index == 0) {
             Pass first = whole;
-            first.holdsBuffers |= tower.compiled->network().frozen;
+            if (whole.training() && tower.compiled->network().frozen) {
+                first.mode = Mode::Evaluation;
+                first.layers = tower.compiled->layersOf(first);
+            }
             return first;
         }
         Pass own = whole.withoutLayers();

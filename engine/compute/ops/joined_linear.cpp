@@ -84,14 +84,17 @@ public:
         const std::int64_t width = context->saved_data["rows"].toInt();
         const std::int64_t padded = context->saved_data["padded"].toInt();
         const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, padded);
-        const at::Tensor taken = weightGradient(yGrad, saved[0], context->saved_data["type"].toScalarType());
-        const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * padded);
-        at::Tensor inputGrad;
+        variable_list result(6);
         if (context->needs_input_grad(0)) {
-            inputGrad = times(yGrad, saved[2], productsOf(context)).view(context->saved_data["shape"].toIntVector());
+            result[0] = times(yGrad, saved[2], productsOf(context)).view(context->saved_data["shape"].toIntVector());
         }
-        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, padded, width), Variable(), Variable(),
-                Variable()};
+        if (context->needs_input_grad(1) || context->needs_input_grad(2)) { // not if the tower is frozen
+            const at::Tensor taken = weightGradient(yGrad, saved[0], context->saved_data["type"].toScalarType());
+            const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * padded);
+            result[1] = weightGrad.narrow(0, 0, width);
+            result[2] = weightGrad.narrow(0, padded, width);
+        }
+        return result;
     }
 };
 
@@ -174,16 +177,22 @@ public:
         const PartRuns kept(context->saved_data["kept"].toIntVector());
         variable_list result(13);
         const bool shared = !saved[1].defined();
+        // Absent inputs are not counted.
+        const auto trains = [&](std::size_t part) { return context->needs_input_grad((shared ? 1 : 3) + part); };
         for (std::size_t part = 0; part < 3; ++part) {
             const auto at = static_cast<std::int64_t>(part) * width;
             if (!shared) {
                 const at::Tensor grad = yGrad.narrow(1, at, width);
                 result[part] = times(grad, weight.narrow(0, at, width), productsOf(context)).view(shape);
-                result[3 + part] = kept.putBack(weightGradient(grad, saved[part], type), 0, whole);
+                if (trains(part)) {
+                    result[3 + part] = kept.putBack(weightGradient(grad, saved[part], type), 0, whole);
+                }
             }
         }
         if (shared) {
             result[0] = times(yGrad, weight, productsOf(context)).view(shape);
+        }
+        if (shared && (trains(0) || trains(1) || trains(2))) {
             const at::Tensor taken = weightGradient(yGrad, saved[0], type);
             const at::Tensor weightGrad = kept.repeated(3, whole).putBack(taken, 0, 3 * whole);
             for (std::size_t part = 0; part < 3; ++part) {
@@ -271,6 +280,9 @@ public:
         if (context->needs_input_grad(0)) {
             result[0] =
                 times(flat, saved[1], productsOf(context)).view({yGrad.size(0), yGrad.size(1), saved[1].size(1)});
+        }
+        if (!context->needs_input_grad(1) && !context->needs_input_grad(2) && !context->needs_input_grad(3)) {
+            return result; // the tower is frozen
         }
         const at::Tensor weightGrad = weightGradient(flat, saved[0], type);
         const bool biased = context->saved_data["biased"].toBool();

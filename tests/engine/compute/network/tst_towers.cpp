@@ -341,6 +341,34 @@ private Q_SLOTS:
         QVERIFY(distance(change, teacher->forward(batch, kEvaluation) / 2.0) < 1e-12);
     }
 
+    /// A frozen tower runs in training as in an evaluation, whichever tower it is: with neither dropout nor drawn
+    /// layers.
+    void frozenTowersDrawNothing()
+    {
+        for (const bool isFirst : {true, false}) {
+            for (const bool isFrozen : {true, false}) {
+                Project project = languageUnder("plain", 2);
+                projects::Graph& block = project.network.blocks.front().graph;
+                const auto read =
+                    std::ranges::find(block.nodes, std::string("attention"), [](const auto& n) { return n.kind; });
+                projects::insertAfter(block, read->id, "drop", "dropout", {{"rate", 0.5}});
+                project.towers = {towerOf(languageUnder("plain", 3), "other")};
+                project.towers[0].network.ownLoss = OwnLoss::Trained;
+                project.losses = {loss("near", LossKind::SquaredError, "other.output", "network.output")};
+                project.network.frozen = isFrozen;
+                if (!isFirst) {
+                    project = projects::viewOf(project, 1);
+                }
+                const auto network = compiled(project);
+                const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+                const std::string name = "network.output";
+                const at::Tensor evaluated = network->values(batch, kEvaluation).at(name);
+                const at::Tensor trained = network->values(batch, kTraining).at(name);
+                QCOMPARE(distance(evaluated, trained) == 0, isFrozen);
+            }
+        }
+    }
+
     /// A loss that trains one tower passes no gradient to the parameters of others that it runs through.
     void lossesTrainTheTowersThatTheyName()
     {
