@@ -84,6 +84,7 @@ Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::
 Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std::int64_t(std::int64_t)>& stepOfBatch,
                            double& train, double& validation)
 {
+    const WeightAverage::Evaluated evaluated(m_average);
     BatchMeans means;
     const Status taken = onNextBatches(trainingBatches, [&](std::int64_t number, const DeviceBatch& batch) {
         means.add(m_parts.network->quantities(batch, partOf(stepOfBatch(number))).means,

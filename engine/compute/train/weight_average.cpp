@@ -14,15 +14,10 @@ namespace {
 
 constexpr const char* kAverage = ".average";
 
-bool evaluatesAverage(const projects::TrainingPlan& plan)
-{
-    return plan.weightAverage > 0 && plan.evaluatedWeights == projects::EvaluatedWeights::Averaged;
-}
-
 } // namespace
 
 WeightAverage::WeightAverage(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
-    : m_decay(plan.weightAverage), m_isEvaluated(evaluatesAverage(plan))
+    : m_decay(plan.weightAverage), m_isEvaluated(isEvaluatedBy(plan))
 {
     if (m_decay > 0) {
         for (NamedParameter& parameter : parameters) {
@@ -32,6 +27,11 @@ WeightAverage::WeightAverage(const projects::TrainingPlan& plan, std::vector<Nam
             }
         }
     }
+}
+
+bool WeightAverage::isEvaluatedBy(const projects::TrainingPlan& plan)
+{
+    return plan.weightAverage > 0 && plan.evaluatedWeights == projects::EvaluatedWeights::Averaged;
 }
 
 void WeightAverage::restart()
@@ -87,7 +87,7 @@ void WeightAverage::exchange()
 
 void takeEvaluatedWeights(CheckpointFiles& checkpoint, const projects::TrainingPlan& plan)
 {
-    if (evaluatesAverage(plan)) {
+    if (WeightAverage::isEvaluatedBy(plan)) {
         checkpoint.model.replaceBy(std::move(checkpoint.optimiser), kAverage);
         checkpoint.optimiser = {};
     }

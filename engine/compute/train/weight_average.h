@@ -22,6 +22,9 @@ public:
     /// `parameters` must outlive it. Keeps nothing if the plan has no running mean.
     WeightAverage(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters);
 
+    /// True if evaluations under the plan use the mean.
+    [[nodiscard]] static bool isEvaluatedBy(const projects::TrainingPlan& plan);
+
     /// Begins again with the current weights.
     void restart();
     /// Takes the weights after a step into the mean.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/queries/base/run_use.h"
 
+#include "engine/compute/train/weight_average.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/check/validate.h"
@@ -160,9 +161,19 @@ Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch
     if (!dataset) {
         return dataset.error();
     }
+    std::optional<TensorFiles> averaged;
+    if (WeightAverage::isEvaluatedBy(run->project.training)) {
+        Result<CheckpointFiles> again = findCheckpoint(of.runDirectory, checkpoint->state.step, nullptr);
+        if (!again) {
+            return again.error();
+        }
+        takeEvaluatedWeights(*again, run->project.training);
+        nameAsInView(*again, run->project, *index);
+        averaged.emplace(std::move(again->model));
+    }
     nameAsInView(*checkpoint, run->project, *index);
     run->project = projects::viewOf(std::move(run->project), *index);
-    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset), *index};
+    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset), *index, std::move(averaged)};
 }
 
 } // namespace residua::engine

@@ -54,6 +54,10 @@ struct OpenedCheckpoint {
     CheckpointFiles checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
     std::size_t tower = 0;
+    std::optional<TensorFiles> averaged = {}; ///< the running mean of the weights, if the run's plan evaluates it
+
+    /// Returns the weights that evaluations of the run use.
+    [[nodiscard]] const TensorFiles& evaluated() const { return averaged ? *averaged : checkpoint.model; }
 };
 /// Opens the checkpoint of its step, or without a step the newest intact one, with a note in the run's notes for each
 /// damaged one. `tower` is the name of the tower that it is about, or empty for the first. For queries: `watch` is

@@ -80,10 +80,10 @@ private:
         return checkView(m_after);
     }
 
-    /// Compiles both networks with the run's learned weights; in the new network, factors are drawn.
+    /// Compiles both networks with the weights that evaluations of the run use; in the new network, factors are drawn.
     Status compile()
     {
-        const TensorFiles& stored = checkpoint().model;
+        const TensorFiles& stored = m_opened->evaluated();
         auto before = compiledView(m_opened->run.project);
         if (!before) {
             return before.error();
@@ -171,7 +171,7 @@ private:
 
     Status addFit(const FactoredWeight& weight, const at::Tensor& moments, std::vector<FactorFit>& fits)
     {
-        const Result<at::Tensor> whole = readTensor(checkpoint().model, weight.name);
+        const Result<at::Tensor> whole = readTensor(m_opened->evaluated(), weight.name);
         if (!whole) {
             return whole.error();
         }
@@ -237,7 +237,7 @@ private:
         for (const FactoredWeight& weight : m_weights) {
             const at::Tensor u = m_network->parameters()[weight.u].tensor.to(at::kDouble);
             const at::Tensor v = m_network->parameters()[weight.v].tensor.to(at::kDouble).flatten(1);
-            const Result<at::Tensor> stored = readTensor(checkpoint().model, weight.name);
+            const Result<at::Tensor> stored = readTensor(m_opened->evaluated(), weight.name);
             if (!stored) {
                 return stored.error();
             }
@@ -258,9 +258,15 @@ private:
         branch.directory = m_request.newRun;
         branch.steps = m_after.training.steps;
         branch.matrices = coefficientsOf(*m_network, branch.step);
+        const WeightAverage average(m_after.training, m_network->parameters());
+        if (m_opened->averaged) { // training goes on with the weights as trained, and with these factors
+            if (const Status applied = m_kept.apply(checkpoint().model, *m_network, watch()); !applied) {
+                return applied;
+            }
+        }
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
             const Status gap = writeGap(directory, m_gap);
-            return gap ? writeTransferred(directory, *m_opened, m_kept, m_after, *m_network) : gap;
+            return gap ? writeTransferred(directory, *m_opened, m_kept, m_after, *m_network, average) : gap;
         });
         if (!written) {
             return written.error();

@@ -277,19 +277,22 @@ private:
     /// Returns a network of `project` with the checkpoint's weights, converted to the precision's type.
     Result<Transferred> transferredTo(const Project& project, Precision precision)
     {
+        return transferredTo(project, precision, checkpoint().model, m_computed);
+    }
+    Result<Transferred> transferredTo(const Project& project, Precision precision, const TensorFiles& stored,
+                                      const std::optional<TopologyWeights>& computed)
+    {
         Project typed = project;
         typed.training.precision = precision;
         Result<std::unique_ptr<CompiledNetwork>> network = compiledView(typed);
         if (!network) {
             return network.error();
         }
-        const TensorFiles& stored = checkpoint().model;
         const bool isNew = &project == &m_after;
         Transferred made{std::move(*network), {}, {}, {}, {}};
         Result<TransferPlan> plan =
-            isNew && m_measured
-                ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters())
-                : planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+            isNew && m_measured ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters())
+                                : planFor(stored, isNew ? computed : std::nullopt, project, made.network->parameters());
         if (!plan) {
             return plan.error();
         }
@@ -344,7 +347,7 @@ private:
         return byTopology ? Error{same.error().place, same.error().message + kGoOnMeasured} : same;
     }
 
-    /// Measures the loss of both networks on the same batches.
+    /// Measures the loss of both networks on the same batches, with the weights that evaluations use.
     Status measure()
     {
         const Result<HeldOutLoss> before = lossOf(m_before);
@@ -362,7 +365,8 @@ private:
 
     Result<HeldOutLoss> lossOf(const Project& project)
     {
-        const Result<Transferred> made = transferredTo(project, project.training.precision);
+        const Result<Transferred> made =
+            transferredTo(project, project.training.precision, m_opened->evaluated(), std::nullopt);
         return made ? heldOutLoss(*made->network, *m_opened, m_before.training, watch())
                     : Result<HeldOutLoss>(made.error());
     }
@@ -438,8 +442,13 @@ private:
             return output.error();
         }
         branch.matrices = coefficientsOf(*made->network, branch.step);
+        const Result<std::unique_ptr<CompiledNetwork>> averaged = averagedNetwork();
+        if (!averaged) {
+            return averaged.error();
+        }
+        const WeightAverage average(m_after.training, (*averaged ? **averaged : *made->network).parameters());
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
-            return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network);
+            return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network, average);
         });
         if (!written) {
             return written.error();
@@ -454,6 +463,25 @@ private:
             std::ranges::for_each(*names, [this](std::string& name) { toDocument(name); });
         }
         return Done{};
+    }
+
+    /// Returns the new network with weights that are made from the running mean of the old ones; null if it begins
+    /// again.
+    Result<std::unique_ptr<CompiledNetwork>> averagedNetwork()
+    {
+        if (!m_opened->averaged || !WeightAverage::isEvaluatedBy(m_after.training)) {
+            return std::unique_ptr<CompiledNetwork>();
+        }
+        std::optional<TopologyWeights> computed;
+        if (m_computed) {
+            Result<TopologyWeights> own = weightsThatKeep(m_before, *m_opened->averaged, m_after);
+            if (!own) {
+                return own.error();
+            }
+            computed = std::move(*own);
+        }
+        Result<Transferred> made = transferredTo(m_after, m_after.training.precision, *m_opened->averaged, computed);
+        return made ? std::move(made->network) : Result<std::unique_ptr<CompiledNetwork>>(made.error());
     }
 
     Project m_before;

@@ -5,7 +5,6 @@
 #include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/optimiser.h"
 #include "engine/compute/train/tensor_io.h"
-#include "engine/compute/train/weight_average.h"
 
 #include <algorithm>
 
@@ -51,7 +50,8 @@ Result<HeldOutLoss> heldOutLoss(CompiledNetwork& network, const OpenedCheckpoint
 }
 
 Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
-                        const TransferPlan& plan, const projects::Project& project, CompiledNetwork& network)
+                        const TransferPlan& plan, const projects::Project& project, CompiledNetwork& network,
+                        const WeightAverage& average)
 {
     Optimiser optimiser(project.training, network.parameters());
     if (Status carried = plan.applyMoments(opened.checkpoint.optimiser, network.parameters(), optimiser); !carried) {
@@ -59,7 +59,7 @@ Status writeTransferred(const std::filesystem::path& directory, const OpenedChec
     }
     const HostTensors model = hostTensors(network.parameters());
     HostTensors moments = optimiser.state();
-    WeightAverage(project.training, network.parameters()).addTo(moments); // begins again with these weights
+    average.addTo(moments);
     const auto inDocument = [&](const std::map<std::string, StoredTensor>& tensors) {
         std::map<std::string, StoredTensor> named;
         for (const auto& [name, tensor] : tensors) {

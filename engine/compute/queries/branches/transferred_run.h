@@ -8,6 +8,7 @@
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/queries/base/staged_query.h"
 #include "engine/compute/train/transfer_plan.h"
+#include "engine/compute/train/weight_average.h"
 #include "engine/runs/results/run_branch.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -95,11 +96,12 @@ struct HeldOutLoss {
 [[nodiscard]] Result<HeldOutLoss> heldOutLoss(CompiledNetwork& network, const OpenedCheckpoint& opened,
                                               const projects::TrainingPlan& plan, const PreparationWatch& watch);
 
-/// Writes the new run's checkpoint: the network's weights, and an optimiser with the old moments that the plan keeps,
-/// byte for byte. Names are those of the view that `opened` has; the files have those of the document.
+/// Writes the new run's checkpoint: the network's weights, their running mean, and an optimiser with the old moments
+/// that the plan keeps, byte for byte. Names are those of the view that `opened` has; the files have those of the
+/// document.
 [[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
                                       const TransferPlan& plan, const projects::Project& project,
-                                      CompiledNetwork& network);
+                                      CompiledNetwork& network, const WeightAverage& average);
 
 /// The parameters of a new topology that need other values than their start, by name, in double.
 using TopologyWeights = std::map<std::string, at::Tensor>;
