@@ -74,6 +74,7 @@ void LayerMagnitudes::clear()
     for (Row* const row : {&m_inputs, &m_branches, &m_inputRanks, &m_gradients}) {
         row->clear();
     }
+    m_towers.clear();
 }
 
 void LayerMagnitudes::saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch)
@@ -90,12 +91,15 @@ void LayerMagnitudes::saw(std::size_t layer, std::size_t layers, const at::Tenso
     }
 }
 
-void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack)
+void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack,
+                                   std::string_view scope)
 {
     const at::NoGradGuard noGrad;
     std::vector<std::vector<at::Tensor>> norms; // of each parameter, by layer
     for (const NamedParameter& parameter : parameters) {
-        const auto layer = static_cast<std::size_t>(projects::parameterNameFrom(parameter.name).layer);
+        const std::string_view name = parameter.name;
+        const std::string_view inside = name.starts_with(scope) ? name.substr(scope.size()) : std::string_view();
+        const auto layer = static_cast<std::size_t>(projects::parameterNameFrom(inside).layer);
         if (layer == 0) {
             continue;
         }
@@ -157,6 +161,12 @@ std::vector<Matrix> LayerMagnitudes::matrices(std::int64_t step) const
     for (std::optional<Matrix>& one : seen) {
         if (one) {
             all.push_back(*std::move(one));
+        }
+    }
+    for (const auto& [tower, magnitudes] : m_towers) {
+        for (Matrix& own : magnitudes.matrices(step)) {
+            own.name.kind = tower + "." + own.name.kind;
+            all.push_back(std::move(own));
         }
     }
     return all;

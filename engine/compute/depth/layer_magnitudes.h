@@ -10,8 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -26,15 +29,22 @@ public:
 
     /// Discards all collected values.
     void clear();
+    /// Returns the collector of a further tower.
+    [[nodiscard]] LayerMagnitudes& ofTower(const std::string& name)
+    {
+        return m_towers.try_emplace(name, m_ranks).first->second;
+    }
     /// Records that layer `layer` of `layers` read `input` and computed `branch`; both [..., d].
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
-    /// Records the current gradients of the parameters named "layers.<n>.…", by executed layer of `stack`: visits of a
-    /// layer have the norm of their sum.
-    void sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack);
+    /// Records the current gradients of the parameters named "layers.<n>.…" after `scope`, by executed layer of
+    /// `stack`: visits of a layer have the norm of their sum. `scope` is the name of a further tower and a dot, or
+    /// empty.
+    void sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack,
+                      std::string_view scope = {});
     /// Returns matrix::kLayerMagnitudes; nullopt if no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
-    /// Returns that matrix, with matrix::kReadRanks and matrix::kLayerGradients if they were collected. Waits for the
-    /// device.
+    /// Returns that matrix, with matrix::kReadRanks and matrix::kLayerGradients if they were collected, then those of
+    /// further towers, "encoder.norms". Waits for the device.
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const;
 
 private:
@@ -48,6 +58,7 @@ private:
     Row m_branches;
     Row m_inputRanks;
     Row m_gradients;
+    std::map<std::string, LayerMagnitudes> m_towers;
 };
 
 } // namespace residua::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/network/network.h"
 
+#include "engine/compute/depth/layer_magnitudes.h"
 #include "engine/compute/graph/row_layout.h"
 #include "engine/compute/network/network_checks.h"
 #include "engine/compute/network/tower.h"
@@ -352,7 +353,8 @@ private:
             return first;
         }
         Pass own = whole.withoutLayers();
-        own.magnitudes = nullptr;
+        const std::string& name = tower.compiled->network().name;
+        own.magnitudes = whole.magnitudes == nullptr ? nullptr : &whole.magnitudes->ofTower(name);
         own.weightInputs = nullptr;
         if (tower.compiled->network().frozen) {
             own.mode = Mode::Evaluation;

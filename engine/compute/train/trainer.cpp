@@ -460,7 +460,12 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         return status;
     }
     if (magnitudes != nullptr) {
-        magnitudes->sawGradients(m_parts.network->parameters(), m_parts.project.stack());
+        const std::vector<NamedParameter>& parameters = m_parts.network->parameters();
+        magnitudes->sawGradients(parameters, m_parts.project.stack());
+        for (const projects::Tower& tower : m_parts.project.towers) {
+            const std::string& name = tower.network.name;
+            magnitudes->ofTower(name).sawGradients(parameters, tower.network.stack(), name + ".");
+        }
     }
     std::vector<HeldSlice> untouched;
     for (Course& each : m_courses) {

@@ -153,12 +153,11 @@ void readLayers(std::vector<LayerRow>& layers, const std::filesystem::path& run,
     if (layers.empty() || project->network.depth() != static_cast<std::int64_t>(layers.size())) {
         return;
     }
-    if (*index == 0) {
-        readNorms(layers, matrixUpTo(*reader, matrix::kLayerMagnitudes, step), rowNumber(LayerMagnitude::Branch),
-                  &LayerRow::output);
-        readNorms(layers, matrixUpTo(*reader, matrix::kLayerGradients, step), 0, &LayerRow::gradient);
-    }
-    readWeights(layers, *reader, *project, step, (*index == 0 ? "" : tower + ".") + matrix::kMix);
+    const std::string scope = *index == 0 ? "" : tower + ".";
+    readNorms(layers, matrixUpTo(*reader, MatrixName{scope + matrix::kLayerMagnitudes}, step),
+              rowNumber(LayerMagnitude::Branch), &LayerRow::output);
+    readNorms(layers, matrixUpTo(*reader, MatrixName{scope + matrix::kLayerGradients}, step), 0, &LayerRow::gradient);
+    readWeights(layers, *reader, *project, step, scope + matrix::kMix);
     readKnockouts(layers, run, *index == 0 ? std::string() : tower);
 }
 

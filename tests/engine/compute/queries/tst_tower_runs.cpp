@@ -2,6 +2,7 @@
 // Everything that is made of a run, of two towers with shortcuts in both and a loop: each by the tower that is named.
 #include "tests/engine/compute/session/run_harness.h"
 
+#include "engine/runs/results/layer_table.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/library/presets.h"
@@ -42,6 +43,7 @@ projects::Project twoTowerRun(const std::string& lowerTopology, const std::strin
 {
     projects::Project project = tests::quickLanguage(kTowerSteps);
     project.training.precision = projects::Precision::Fp64;
+    project.training.observeEvery = 2;
     project.data.validationFraction = 0.25;
     project.network.tieHead = false;
     projects::Project below = project;
@@ -169,6 +171,47 @@ private slots:
         request.by = projects::KnockoutBy::Term;
         const auto terms = ask(request);
         QVERIFY(terms && !std::isnan(terms->rows.front().weight));
+        std::vector<LayerRow> layers = layersOf(project);
+        readLayers(layers, run, std::nullopt, tower);
+        std::vector<LayerRow> others = layersOf(project); // with as many layers, their own norms
+        readLayers(others, run, std::nullopt, tower.empty() ? kLower : "");
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            QVERIFY(layers[i].output > 0 && layers[i].gradient > 0);
+            QVERIFY(layers[i].output != others[i].output && layers[i].gradient != others[i].gradient);
+        }
+    }
+
+    /// What is measured beside making a run is what evaluations measure: the running mean of the weights.
+    void lossesAreOfTheEvaluatedWeights()
+    {
+        projects::Project project = twoTowerRun("ancre-ingoing");
+        project.training.weightAverage = 0.9;
+        project.training.evaluatedWeights = projects::EvaluatedWeights::Averaged;
+        const fs::path run = made();
+        QCOMPARE(std::ssize(tests::lossesOf(project, run)), kTowerSteps);
+        const auto lossOf = [](const fs::path& of) {
+            auto request = about<KnockoutRequest>(of, "");
+            request.by = projects::KnockoutBy::Layer;
+            const auto measured = ask(request);
+            return measured ? measured->loss : std::nan("");
+        };
+        const fs::path fork = made();
+        auto pruning = about<RetrofitRequest>(run, kLower, fork);
+        pruning.prune = "layer 1";
+        const auto pruned = ask(pruning);
+        QVERIFY2(pruned, pruned ? "" : pruned.error().text().c_str());
+        QVERIFY(std::abs(pruned->lossBefore - lossOf(run)) < 1e-12);
+        QVERIFY(std::abs(pruned->lossAfter - lossOf(fork)) < 1e-12);
+        const fs::path factors = made();
+        auto factoring = about<FactoriseRequest>(run, kLower, factors);
+        factoring.rank = projects::RankScale{1};
+        const auto factored = ask(factoring);
+        QVERIFY2(factored, factored ? "" : factored.error().text().c_str());
+        QVERIFY(std::abs(factored->lossBefore - lossOf(run)) < 1e-12);
+        QVERIFY(std::abs(factored->lossAfter - factored->lossBefore) < 1e-10);
+        QVERIFY(std::abs(factored->lossAfter - lossOf(factors)) < 1e-10);
+        QCOMPARE(faultOf(run, fork, kLower), std::string());
+        QCOMPARE(faultOf(run, factors, kLower), std::string());
     }
 
     void layersOfASumLeaveAsTheyArePruned_data()
