@@ -124,6 +124,34 @@ private slots:
         QVERIFY(prunedMember(grid, "0.01, 1 pruned")["pruned"].toString().contains(':'));
     }
 
+    /// The shortcuts are those of the named tower.
+    void aTowerIsNamed()
+    {
+        projects::Document document = tinyProject();
+        document.project.sweeps.clear();
+        document.project.towers = {{document.project.network}};
+        document.project.towers[0].network.name = "other";
+        QVERIFY(projects::saveProject(path("towers").toStdString(), document).ok());
+        const QString trained = path("towers/runs/base");
+        QCOMPARE(run({"train", path("towers"), "--steps", QString::number(kTrainedSteps), "--run", trained}).code, 0);
+        const QStringList words{"sweep", trained, "--prune-weakest", "0,1", "--steps", "3"};
+        const Ran swept = run(words + QStringList{"--tower", "other", "--json"});
+        QVERIFY2(swept.code == 0, qPrintable(swept.errors));
+        const QJsonObject grid = swept.json().object();
+        QVERIFY(grid["complete"].toBool());
+        const auto projectOf = [&](const QString& label) {
+            const auto reader =
+                engine::RunReader::open(prunedMember(grid, label)["directory"].toString().toStdString());
+            return *reader->project();
+        };
+        const projects::Project whole = projectOf("0 pruned");
+        const projects::Project pruned = projectOf("1 pruned");
+        QVERIFY(pruned.stack().topology == whole.stack().topology);
+        QVERIFY(pruned.towers[0].network.stack().topology != whole.towers[0].network.stack().topology);
+        const Ran unknown = run(words + QStringList{"--tower", "none"});
+        QVERIFY2(unknown.code == 1 && unknown.errors.contains("other"), qPrintable(unknown.errors));
+    }
+
     void badWordsAreRefused_data()
     {
         QTest::addColumn<QStringList>("words");
@@ -149,6 +177,7 @@ private slots:
             "is set by --steps");
         row("set", {"--steps", "3", "--prune-weakest", "1", "--set", "seeds.init=9"}, "--set");
         row("step", {"--steps", "3", "--prune-weakest", "1", "--step", "4"}, "its checkpoints are of steps 6");
+        row("tower alone", {"--tower", "other"}, "is for --prune-weakest");
         row("name", {"named", "--steps", "3", "--prune-weakest", "1"}, "expected no NAME");
     }
     void badWordsAreRefused()

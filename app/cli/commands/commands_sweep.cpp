@@ -125,7 +125,7 @@ std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string(), "--device", device};
     for (const char* option : {"vary", "set", "steps", "member", "part", "rungs", "again", "time-limit",
-                               "prune-weakest", "weak-by", "batches", "step"}) {
+                               "prune-weakest", "weak-by", "batches", "step", "tower"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -271,6 +271,8 @@ std::vector<Command> sweepCommands()
             "of --prune-weakest: RUN's checkpoint of this step (default: the last)",
             {},
             0},
+           {"tower", OptionKind::Text, "NAME",
+            "of --prune-weakest: the tower that loses shortcuts (default: the first)"},
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
            devicesOption(),

@@ -9,6 +9,7 @@
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -65,6 +66,9 @@ struct OpenedOrigin {
     Project project;
     std::filesystem::path projectDirectory;
     std::int64_t step = 0;
+    std::size_t tower = 0; ///< that is pruned
+
+    [[nodiscard]] Project view() const { return projects::viewOf(project, tower); }
 };
 
 /// Returns the step of the checkpoint that the members go on from.
@@ -109,7 +113,11 @@ Result<OpenedOrigin> openOrigin(const Arguments& arguments, const Console& conso
     if (!step || !project || !folder) {
         return !step ? step.error() : !project ? project.error() : folder.error();
     }
-    OpenedOrigin origin{std::move(*info), *project, std::move(*folder), *step};
+    const auto tower = projects::chosenTower(*project, arguments.text("tower"));
+    if (!tower) {
+        return tower.error();
+    }
+    OpenedOrigin origin{std::move(*info), *project, std::move(*folder), *step, *tower};
     if (const Status set = setFields(origin.project, arguments.texts("set"), console); !set) {
         return Error{"--set", set.error().text()};
     }
@@ -131,6 +139,7 @@ std::variant<engine::KnockoutReady, Refusal> knockoutOf(const engine::RunRef& of
 {
     engine::KnockoutRequest request{engine::QueryTag{1}, of};
     request.batches = arguments.integer("batches", 0);
+    request.tower = arguments.text("tower");
     const auto answer = ask(request, console, Computing::from(arguments), shareTeller(console, "measured "));
     if (!answer) {
         return Refusal{Exit::Quit, {"", "interrupted: nothing was trained"}};
@@ -167,10 +176,11 @@ Result<std::vector<Pruning>> pruningsOf(const Project& project, const engine::Kn
 }
 
 /// Returns the axis whose values are the wirings without the shortcuts.
-Result<projects::SweepAxis> axisOf(const Project& project, const std::vector<Pruning>& prunings,
+Result<projects::SweepAxis> axisOf(const OpenedOrigin& origin, const std::vector<Pruning>& prunings,
                                    const std::string& measure)
 {
-    projects::SweepAxis axis{kWiring, "shortcuts pruned by " + measure, {}};
+    const Project project = origin.view();
+    projects::SweepAxis axis{projects::pointerOfView(origin.tower, kWiring), "shortcuts pruned by " + measure, {}};
     for (const Pruning& pruning : prunings) {
         const auto made = pruning.empty() ? Result<projects::PrunedProject>(projects::PrunedProject{project, {}})
                                           : projects::pruned(project, pruning);
@@ -207,7 +217,7 @@ Result<projects::Sweep> sweepOf(const Arguments& arguments, projects::SweepAxis 
 Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, const std::vector<Pruning>& prunings,
                           const Arguments& arguments)
 {
-    auto axis = axisOf(origin.project, prunings, arguments.text("weak-by", "effect"));
+    auto axis = axisOf(origin, prunings, arguments.text("weak-by", "effect"));
     const auto sweep = axis ? sweepOf(arguments, *std::move(axis)) : Result<projects::Sweep>(axis.error());
     if (!sweep) {
         return sweep.error();
@@ -222,7 +232,7 @@ Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, 
     if (!plan) {
         return plan.error();
     }
-    plan->origin = {of, origin.project.stack().topology};
+    plan->origin = {of, origin.view().stack().topology, arguments.text("tower")};
     const double further = 1 - static_cast<double>(origin.step) /
                                    static_cast<double>(std::max<std::int64_t>(origin.project.training.steps, 1));
     for (std::size_t i = 0; i < plan->members.size(); ++i) {
@@ -258,7 +268,7 @@ std::variant<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, cons
     if (auto* const refusal = std::get_if<Refusal>(&measured)) {
         return std::move(*refusal);
     }
-    const auto prunings = pruningsOf(origin->project, std::get<engine::KnockoutReady>(measured), *by, *counts);
+    const auto prunings = pruningsOf(origin->view(), std::get<engine::KnockoutReady>(measured), *by, *counts);
     if (!prunings) {
         return Refusal{Exit::Usage, prunings.error()};
     }
@@ -283,8 +293,14 @@ std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned,
     request.topology = plan.origin->topology;
     request.prune = planned.prune;
     request.measured = true;
-    request.project = planned.member.project;
+    request.tower = plan.origin->tower;
+    const Result<std::size_t> tower = projects::chosenTower(planned.member.project, request.tower);
+    if (!tower) {
+        return tower.error();
+    }
+    request.project = projects::viewOf(planned.member.project, *tower);
     request.project->stack().topology = plan.origin->topology;
+    request.project = projects::viewOf(*std::move(request.project), *tower);
     request.newRun = *directory;
     request.steps = planned.member.project.training.steps;
     const auto answer = ask(request, console, computing);

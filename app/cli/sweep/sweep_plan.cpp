@@ -110,7 +110,7 @@ std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Cons
         }
         return prunedPlanFrom(arguments, console);
     }
-    for (const char* const option : {"weak-by", "batches", "step"}) {
+    for (const char* const option : {"weak-by", "batches", "step", "tower"}) {
         if (arguments.has(option)) {
             return Refusal{Exit::Usage, {std::string("--") + option, "is for --prune-weakest K1,K2, which is missing"}};
         }

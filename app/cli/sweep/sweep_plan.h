@@ -36,7 +36,8 @@ struct Planned {
 /// The run that all members go on from.
 struct SweepOrigin {
     engine::RunRef of;           ///< with its step
-    projects::Topology topology; ///< of the run
+    projects::Topology topology; ///< of the run's tower
+    std::string tower = {};      ///< the name of the tower that is pruned; empty: the first
 };
 
 struct SweepPlan {
