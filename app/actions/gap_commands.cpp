@@ -13,6 +13,7 @@
 #include "projects/base/text.h"
 #include "projects/edit/edit.h"
 #include "projects/edit/history.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/gap/gap_model.h"
@@ -63,15 +64,16 @@ using visualizers::WeightPlace;
 
 constexpr const char* kSweep = "starts";
 
-/// Returns a sweep of each method over several seeds, with a rank axis if the view requests a rank that the project
-/// lacks.
-projects::Sweep sweepOf(const GapView::Asked& asked)
+/// Returns a sweep of each method over several seeds, with an axis over the tower's rank if the view requests one that
+/// the project lacks.
+projects::Sweep sweepOf(const GapView::Asked& asked, std::size_t tower)
 {
     projects::Sweep sweep{kSweep, {}};
     if (asked.rankShare) {
         const std::string share = numberText(*asked.rankShare);
-        sweep.axes.push_back(
-            {"/network/rank", "rank scale", {{share, {R"({"kind": "scale", "scale": )" + share + "}"}}}});
+        sweep.axes.push_back({projects::pointerOfView(tower, "/network/rank"),
+                              "rank scale",
+                              {{share, {R"({"kind": "scale", "scale": )" + share + "}"}}}});
     }
     projects::SweepAxis starts{"/initialisation/low_rank", "start", {}};
     for (const projects::LowRankMethod method : asked.methods) {
@@ -92,8 +94,8 @@ bool drawAlike(const projects::Project& a, const projects::Project& b)
 {
     projects::Network network = b.network;
     network.stack().schedule = a.stack().schedule;
-    return a.network == network && a.data == b.data && a.seeds == b.seeds && a.initialisation == b.initialisation &&
-           a.training.batch == b.training.batch;
+    return a.network == network && a.towers == b.towers && a.data == b.data && a.seeds == b.seeds &&
+           a.initialisation == b.initialisation && a.training.batch == b.training.batch;
 }
 
 } // namespace
@@ -128,6 +130,7 @@ void GapCommands::compute()
     }
     engine::GapRequest request;
     request.methods = asked.methods;
+    request.tower = selectedTower();
     if (asked.rankShare) {
         request.rank = projects::RankScale{*asked.rankShare};
     }
@@ -243,7 +246,11 @@ void GapCommands::choose(const WeightPlace& place)
     if (!m_session.isOpen() || place.layer < 1) {
         return;
     }
-    m_session.showTower(0); // the one with the weights
+    const Result<std::size_t> tower = projects::chosenTower(m_session.wholeProject(), place.tower);
+    if (!tower) {
+        return; // the project had it
+    }
+    m_session.showTower(*tower);
     const projects::Project& project = m_session.project();
     const projects::Block* const block = blockOf(place);
     if (block == nullptr) {
@@ -278,8 +285,8 @@ void GapCommands::mark()
         layers.insert(project.stack().visitAt(layer).layer);
     }
     m_view.mark([this, layers, nodes, block](const WeightPlace& place) {
-        if (m_session.shownTower() != 0) {
-            return false; // the weights are the first tower's
+        if (place.tower != selectedTower()) {
+            return false;
         }
         const projects::Block* const of = m_session.isOpen() ? blockOf(place) : nullptr;
         return nodes.empty() ? layers.contains(place.layer) : of && of->name == block && nodes.contains(place.node);
@@ -292,11 +299,11 @@ void GapCommands::train()
         return;
     }
     const GapView::Asked asked = m_view.asked();
-    if (!asked.rankShare && !startOfFactors(m_session.wholeProject())) {
+    if (!asked.rankShare && !startOfFactors(m_session.project())) {
         m_view.tell(tr("All weights of the project are whole: give its network a rank, or choose one here."));
         return;
     }
-    const projects::Sweep sweep = sweepOf(asked);
+    const projects::Sweep sweep = sweepOf(asked, m_session.shownTower());
     const auto members = projects::expand(m_session.wholeProject(), sweep);
     if (!members) {
         refuse(QString::fromStdString(members.error().text()));

@@ -49,11 +49,13 @@ private slots:
         QCOMPARE(placeOfWeight("layers.12.attention.q.weight"), (WeightPlace{12, "attention"}));
         QCOMPARE(placeOfWeight("layers.3.up.weight"), (WeightPlace{3, "up"}));
         QCOMPARE(placeOfWeight("stem.embed.weight"), (WeightPlace{0, "embed"}));
+        QCOMPARE(placeOfWeight("encoder.layers.3.up.weight"), (WeightPlace{3, "up", "encoder"}));
         QCOMPARE(placeOfWeight("layers.x.up.weight"), WeightPlace{});
         QCOMPARE(placeOfWeight("layers.3"), WeightPlace{});
         QCOMPARE(placeOfWeight("weight"), WeightPlace{});
         QCOMPARE(shortNameOf("layers.12.attention.q.weight"), std::string("12 attention.q"));
         QCOMPARE(shortNameOf("stem.embed.weight"), std::string("stem.embed"));
+        QCOMPARE(shortNameOf("encoder.layers.3.up.weight"), std::string("encoder 3 up"));
     }
 
     void theWholeComesFirst()

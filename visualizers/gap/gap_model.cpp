@@ -7,6 +7,7 @@
 #include "resources/axis.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace residua::visualizers {
 
@@ -166,17 +167,21 @@ QVariant GapModel::headerData(int section, Qt::Orientation orientation, int role
 
 WeightPlace placeOfWeight(const std::string& name)
 {
-    const projects::ParameterName parameter = projects::parameterNameFrom(name);
+    const std::string_view inside = projects::withoutTower(name);
+    const projects::ParameterName parameter = projects::parameterNameFrom(inside);
     const bool isNowhere = parameter.part == projects::NetworkPart::Other ||
                            (parameter.part == projects::NetworkPart::Layers && parameter.layer == 0);
-    return isNowhere ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node())};
+    const std::string tower = inside == name ? std::string() : name.substr(0, name.size() - inside.size() - 1);
+    return isNowhere ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node()), tower};
 }
 
 std::string shortNameOf(const std::string& name)
 {
     const std::string text(projects::lastOf(name) == "weight" ? projects::ownerOf(name) : name);
-    const projects::ParameterName parameter = projects::parameterNameFrom(text);
-    return parameter.layer > 0 ? std::to_string(parameter.layer) + " " + std::string(parameter.rest) : text;
+    const std::string_view inside = projects::withoutTower(text);
+    const projects::ParameterName parameter = projects::parameterNameFrom(inside);
+    const std::string tower = inside == text ? std::string() : text.substr(0, text.size() - inside.size() - 1) + " ";
+    return parameter.layer > 0 ? tower + std::to_string(parameter.layer) + " " + std::string(parameter.rest) : text;
 }
 
 std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure)

@@ -64,10 +64,11 @@ private:
 struct WeightPlace {
     std::int64_t layer = 0; ///< the stored layer, from 1; 0: the stem or the head
     std::string node;
+    std::string tower = {}; ///< the name of the further tower that has it; empty: the first
     bool operator==(const WeightPlace&) const = default;
 };
 [[nodiscard]] WeightPlace placeOfWeight(const std::string& name);
-/// Returns the name without the common parts: "3 attention.q".
+/// Returns the name without the common parts: "3 attention.q", of a further tower "encoder 3 attention.q".
 [[nodiscard]] std::string shortNameOf(const std::string& name);
 
 /// The quantity that the bars show.

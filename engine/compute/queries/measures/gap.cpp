@@ -10,7 +10,8 @@
 #include "engine/compute/train/fit_inputs.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
-#include "engine/compute/train/weight_average.h"
+#include "projects/model/parameter_name.h"
+#include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -88,16 +89,26 @@ private:
         }
         Project project = m_request.project;
         if (ofRun()) {
-            Result<OpenedCheckpoint> opened = openCheckpoint(m_request.of, watch());
+            Result<OpenedCheckpoint> opened = openCheckpoint(m_request.of, watch(), m_request.tower);
             if (!opened) {
                 return opened.error();
             }
             m_checkpoint.emplace(std::move(opened->checkpoint));
-            takeEvaluatedWeights(*m_checkpoint, opened->run.project.training);
+            if (opened->averaged) {
+                m_checkpoint->model = std::move(*opened->averaged);
+            }
             m_dataset = std::move(opened->dataset);
+            m_tower = opened->tower;
             m_gap.step = m_checkpoint->state.step;
             m_gap.notes = std::move(opened->run.notes);
             project = std::move(opened->run.project);
+        } else {
+            const Result<std::size_t> tower = projects::chosenTower(project, m_request.tower);
+            if (!tower) {
+                return tower.error();
+            }
+            m_tower = *tower;
+            project = projects::viewOf(std::move(project), m_tower);
         }
         m_fullProject = ofRun() ? project : fullRank(project);
         if (m_request.rank) {
@@ -107,11 +118,12 @@ private:
         m_gap.methods = m_request.methods;
         m_gap.outputs.resize(m_gap.methods.size());
         project = unfitted(std::move(project));
-        if (const Status sound = checkProject(project); !sound) {
+        const Project document = projects::viewOf(project, m_tower);
+        if (const Status sound = checkProject(document); !sound) {
             return sound.error();
         }
         if (!ofRun()) {
-            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.of.projectDirectory, watch());
+            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(document, m_request.of.projectDirectory, watch());
             if (!dataset) {
                 return dataset.error();
             }
@@ -121,19 +133,41 @@ private:
         return Done{};
     }
 
+    /// Compiles a view of the tower.
+    [[nodiscard]] Result<std::unique_ptr<CompiledNetwork>> compiledView(const Project& view) const
+    {
+        const Result<projects::SoundProject> sound = projects::soundProject(projects::viewOf(view, m_tower));
+        return sound ? CompiledNetwork::compile(*sound, m_dataset->schema(), "cpu", SumOrder::ByHalf, {m_tower, 0})
+                     : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
+    }
+    /// Returns the name in the document of a weight of the view.
+    [[nodiscard]] std::string inDocument(const std::string& name) const
+    {
+        return projects::nameOfView(m_project, m_tower, name);
+    }
+    /// True if the parameter is of the tower.
+    [[nodiscard]] static bool isOfTower(const std::string& name)
+    {
+        return projects::parameterNameFrom(name).part != projects::NetworkPart::Other;
+    }
+
     /// Compiles the network with its weights in factors, as drawn. It lists the weights and the activation after each.
     Status compile()
     {
-        auto network = CompiledNetwork::compile(m_project, m_dataset->schema(), "cpu");
+        auto network = compiledView(m_project);
         if (!network) {
             return network.error();
         }
         m_network = std::move(*network);
-        std::ranges::copy_if(m_network->initPlan().factored(), std::back_inserter(m_weights),
-                             [this](const FactoredWeight& weight) {
-                                 return !ofRun() || m_checkpoint->model.tensors().contains(weight.name);
+        std::ranges::copy_if(
+            m_network->initPlan().factored(), std::back_inserter(m_weights), [this](const FactoredWeight& weight) {
+                return isOfTower(weight.name) && (!ofRun() || m_checkpoint->model.tensors().contains(weight.name));
+            });
+        std::ranges::copy_if(m_network->initPlan().attentions(), std::back_inserter(m_attentions),
+                             [this](const AttentionFeatures& attention) {
+                                 return isOfTower(m_network->parameters()[attention.parameter].name);
                              });
-        if (m_weights.empty() && attentions().empty()) {
+        if (m_weights.empty() && m_attentions.empty()) {
             return Error{"network", ofRun()
                                         ? "the run holds no weight whole that is of lower rank here: expected a rank "
                                           "for a run of full rank, or the project of a factored run"
@@ -154,7 +188,7 @@ private:
     /// Runs the network of full weights: its outputs on held-out data, and its weights' inputs on the training data.
     Status runFull()
     {
-        auto full = CompiledNetwork::compile(m_fullProject, m_dataset->schema(), "cpu");
+        auto full = compiledView(m_fullProject);
         if (!full) {
             return full.error();
         }
@@ -212,15 +246,16 @@ private:
                 continue; // its factors are exact by every method
             }
             m_gap.weights.push_back(gapWeightOf(*fit));
+            m_gap.weights.back().name = inDocument(m_gap.weights.back().name);
             m_targets.push_back({fit->u, fit->v});
             for (const LowRankMethod method : m_gap.methods) {
                 fits.push_back(fitBy(method, *fit));
             }
         }
-        for (const AttentionFeatures& attention : attentions()) {
+        for (const AttentionFeatures& attention : m_attentions) {
             const NamedParameter& features = m_network->parameters()[attention.parameter];
             const at::IntArrayRef sizes = features.tensor.sizes();
-            m_gap.weights.push_back({features.name, GapFeatures{sizes[0], sizes[1], sizes[2]}});
+            m_gap.weights.push_back({inDocument(features.name), GapFeatures{sizes[0], sizes[1], sizes[2]}});
             m_startFeatures.push_back(features.tensor.detach().clone());
         }
         plan.setFits({.inputs = m_inputs});
@@ -269,7 +304,7 @@ private:
             placeFactors();
             return Done{};
         }
-        if (m_attention < attentions().size()) {
+        if (m_attention < m_attentions.size()) {
             startHeads();
             return Done{};
         }
@@ -295,18 +330,13 @@ private:
         m_attention = 0;
     }
 
-    [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
-    {
-        return m_network->initPlan().attentions();
-    }
-
     /// Starts the fits of an attention's heads, for the queries and keys of the method's factors, from the drawn or
     /// learned features. Features have one search, Adam on samples, for all methods that use the activation; the other
     /// methods keep the start.
     void startHeads()
     {
         const at::NoGradGuard noGrad;
-        const AttentionFeatures& attention = attentions()[m_attention];
+        const AttentionFeatures& attention = m_attentions[m_attention];
         const bool searches = projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows;
         m_network->parameters()[attention.parameter].tensor.copy_(m_startFeatures[m_attention]);
         FitJob (*const fit)(AttentionProblem) = &fitJob;
@@ -331,7 +361,7 @@ private:
         gap = gapOfHeads(m_heads);
         if (gap.state == GapFit::State::Fitted) {
             const std::vector<at::Tensor> features =
-                m_network->parameters()[attentions()[m_attention].parameter].tensor.detach().unbind();
+                m_network->parameters()[m_attentions[m_attention].parameter].tensor.detach().unbind();
             for (std::size_t head = 0; head < features.size(); ++head) {
                 writeMatrices(*m_heads[head], {features[head]});
             }
@@ -365,12 +395,14 @@ private:
     bool m_told = false; ///< there is news
     bool m_faulty = false;
     std::chrono::steady_clock::time_point m_tellAt{};
-    Project m_project;     ///< with its weights in factors
+    Project m_project;     ///< the view of the tower, with its weights in factors
     Project m_fullProject; ///< with full weights in place of the factors
     std::optional<CheckpointFiles> m_checkpoint;
     std::unique_ptr<Dataset> m_dataset;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_project
+    std::size_t m_tower = 0;
     std::vector<FactoredWeight> m_weights;
+    std::vector<AttentionFeatures> m_attentions; ///< with features to fit
     FitInputs m_inputs;
     at::Tensor m_fullOutput;
     std::vector<std::vector<at::Tensor>> m_targets; ///< u and v of each weight

@@ -281,6 +281,34 @@ private Q_SLOTS:
         QVERIFY(gap->outputs[0] && *gap->outputs[0] < 1e-20);
     }
 
+    /// The weights are those of the named tower, with the names that they have in the document.
+    void aTowerIsNamed()
+    {
+        projects::Project project = thinLanguage();
+        project.towers = {{project.network}};
+        project.towers[0].network.name = "other";
+        project.towers[0].network.rank = projects::RankScale{0.5};
+        GapRequest request = requestOf(project);
+        request.methods = {Method::Spectral};
+        const auto first = ask(request);
+        request.tower = "other";
+        const auto other = ask(request);
+        QVERIFY2(first.ok() && other.ok(), other ? "" : other.error().text().c_str());
+        QCOMPARE(first->weights.size(), other->weights.size());
+        for (std::size_t i = 0; i < first->weights.size(); ++i) {
+            QCOMPARE(other->weights[i].name, "other." + first->weights[i].name);
+            QCOMPARE(other->weights[i].factors()->rank, 2 * first->weights[i].factors()->rank);
+        }
+        QVERIFY(other->outputs[0] && *other->outputs[0] > 0);
+        request.rank = projects::RankScale{1};
+        const auto whole = ask(request);
+        QVERIFY2(whole.ok(), whole ? "" : whole.error().text().c_str());
+        QVERIFY(whole->outputs[0] && *whole->outputs[0] < 1e-20);
+        request.tower = "none";
+        const auto refused = ask(request);
+        QVERIFY(!refused.ok() && refused.error().text().find("other") != std::string::npos);
+    }
+
     /// The same as the outputs of the run's network beside those of the run that factorise makes of it.
     void outputsAreThoseOfTheFactoredNetwork()
     {
