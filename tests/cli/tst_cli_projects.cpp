@@ -387,6 +387,22 @@ private slots:
         QCOMPARE(run({"validate", path("plain"), "--set", "topology=plain"}).code, 0);
     }
 
+    /// A further stack is one option; fields are set after it.
+    void setJoinsAFurtherStack()
+    {
+        QCOMPARE(run({"new", path("chain"), "--example", "plain-language"}).code, 0);
+        const Ran set = run({"set", path("chain"), "--join-stack", "network", "towers.0.width=32"});
+        QVERIFY2(set.code == 0, qPrintable(set.errors));
+        const projects::Project project = opened("chain");
+        QCOMPARE(project.towers.size(), std::size_t{1});
+        QCOMPARE(project.towers[0].network.stack().width, std::int64_t{32});
+        QCOMPARE(project.network.input, project.towers[0].network.name + ".output");
+        QVERIFY(!projects::hasErrors(projects::validate(project)));
+        QVERIFY(run({"set", path("chain"), "--join-stack", "none"})
+                    .errors.contains(QString::fromStdString(project.towers[0].network.name)));
+        QVERIFY(run({"set", path("chain")}).errors.contains("--join-stack"));
+    }
+
     /// The head gets the output and the stem the segments; turning it off takes them away.
     void setFitsTheNetworkToTheNextSentence()
     {

@@ -10,11 +10,14 @@
 #include "engine/base/api/rank_position.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
 #include "projects/diff/diff.h"
+#include "projects/edit/edit.h"
 #include "projects/file/store.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/describe_project.h"
 #include "projects/schema/fields.h"
 
@@ -28,6 +31,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kJoin = "join-stack";
 constexpr std::int64_t kFedExamples = 16; ///< shown unless asked for others
 constexpr std::int64_t kMostFedExamples = 1024;
 
@@ -60,6 +64,18 @@ void showNotes(const engine::DataSummary& data, const Console& console)
 }
 
 /// Sets fields of a project; changes nothing if one of them fails.
+/// Joins the further stack that the arguments ask for, if any. Returns an error if they change nothing at all.
+Status joinFurther(projects::Document& document, const Arguments& arguments)
+{
+    if (!arguments.has(kJoin)) {
+        return arguments.positionals(1).empty()
+                   ? Status(Error{"FIELD=VALUE", std::string("missing, expected a field and its value, or --") + kJoin})
+                   : Status(Done{});
+    }
+    const Result<std::size_t> tower = projects::chosenTower(document.project, arguments.text(kJoin));
+    return tower ? projects::applyEdit(document, projects::joinStack(document, *tower).edit) : Status(tower.error());
+}
+
 Exit runSet(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path given = arguments.positional(0);
@@ -73,6 +89,9 @@ Exit runSet(const Arguments& arguments, const Console& console)
         return console.fail(Exit::InvalidProject, document.error());
     }
     const projects::Project before = document->project;
+    if (const Status joined = joinFurther(*document, arguments); !joined) {
+        return console.fail(Exit::Usage, joined.error());
+    }
     const std::span<const std::string> texts = arguments.positionals(1);
     if (const Status set =
             setFields(document->project, {texts.begin(), texts.end()}, console, &document->layout.groups);
@@ -438,8 +457,10 @@ std::vector<Command> projectCommands()
          "residua-cli set my-project training.batch=8",
          {{{"PROJECT", "a project's directory or its project.json"},
            {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
-            Presence::Repeated, fieldWords()}},
-          {}},
+            Presence::AnyNumber, fieldWords()}},
+          {{kJoin, OptionKind::Text, "TOWER",
+            "first, let a copy of this tower without its head run before it, and this tower read its output through a "
+            "linear joint: a further stack"}}},
          &runSet},
         {"validate",
          "check a project and its data",
