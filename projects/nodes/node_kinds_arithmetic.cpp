@@ -47,6 +47,19 @@ ShapeRuleResult concatShape(const ParamMap&, Shapes in)
     return std::vector{withFeatures(in[0], features)};
 }
 
+ShapeRuleResult sliceShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireReal(in[0], "in", 2); !ok) {
+        return ok.error();
+    }
+    const std::int64_t end = paramInt(p, "first") + paramInt(p, "count");
+    if (end > in[0].features()) {
+        return Error{"in", "has " + std::to_string(in[0].features()) + " features, expected at least " +
+                               std::to_string(end) + ", the end of the slice"};
+    }
+    return std::vector{withFeatures(in[0], paramInt(p, "count"))};
+}
+
 ShapeRuleResult flattenShape(const ParamMap&, Shapes in)
 {
     if (const Status ok = requireReal(in[0], "in", 2); !ok) {
@@ -303,6 +316,17 @@ std::vector<NodeKind> arithmeticKinds()
              [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
                  return NodeCost{0, 0, elementsOf(out[0], context)};
              }},
+        {.key = "slice",
+         .title = "Slice",
+         .category = "Arithmetic",
+         .summary = "Some neighbouring features of its input",
+         .traits = {.keepsInputs = false, .isView = true},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {integerParam("first", "First", std::int64_t{0}, "features", "Features before the slice.", 0),
+                    integerParam("count", "Count", std::string("d"), "features", "Features of the slice.")},
+         .shapeRule = sliceShape,
+         .costRule = noCost},
         {.key = "expression",
          .title = "Expression",
          .category = "Arithmetic",

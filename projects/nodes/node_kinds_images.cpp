@@ -61,6 +61,42 @@ ShapeRuleResult featuresLastShape(const ParamMap& p, Shapes in)
     return std::vector{Shape{{dims[0], dims[2], dims[3], dims[1]}}};
 }
 
+/// Each position has the values of a square, row by row, channels last.
+ShapeRuleResult unpatchifyShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireReal(in[0], "in", 3, 3); !ok) {
+        return ok.error();
+    }
+    const std::int64_t area = paramInt(p, "patch") * paramInt(p, "patch");
+    const std::int64_t columns = paramInt(p, "columns");
+    if (in[0].dims[1] < 1 || in[0].dims[1] % columns != 0) {
+        return Error{"in", "got " + in[0].text() + ", expected rows of " + std::to_string(columns) + " positions"};
+    }
+    if (in[0].dims[2] % area != 0) {
+        return Error{"in", "has " + std::to_string(in[0].dims[2]) + " features, expected a multiple of " +
+                               std::to_string(area) + ", the pixels of a patch"};
+    }
+    return std::vector{Shape{{in[0].dims[0], countOf(real(in[0].dims[1]) * real(in[0].dims[2]))}}};
+}
+
+NodeKind unpatchifyKind()
+{
+    return {.key = "unpatchify",
+            .title = "Pictures of patches",
+            .category = "Arithmetic",
+            .summary = "[batch, positions, patch² · channels] becomes the features of an image",
+            .traits = {.keepsInputs = false, .keptForReaders = true},
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {integerParam("patch", "Patch side", std::int64_t{2}, "pixels", "Side of a patch.", 1, 1024),
+                       integerParam("columns", "Columns", std::int64_t{16}, "positions",
+                                    "Patches beside each other: the image's width divided by the patch.")},
+            .shapeRule = unpatchifyShape,
+            .costRule = [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                return NodeCost{0, 0, elementsOf(out[0], context)};
+            }};
+}
+
 } // namespace
 
 ParamSpec layoutParam()
@@ -118,6 +154,7 @@ std::vector<NodeKind> imageKinds()
          .shapeRule = featuresLastShape,
          .costRule = [](const ParamMap&, Shapes, Shapes, std::int64_t) { return NodeCost{}; }},
         poolKind(),
+        unpatchifyKind(),
     };
 }
 

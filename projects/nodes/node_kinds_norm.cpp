@@ -40,17 +40,19 @@ NodeCost rmsNormCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
     return elementwise(out, context, 4);
 }
 
-/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP per element.
+/// Mean, centre, square, sum, scale (and weight and bias): 5 to 7 FLOP per element.
 NodeCost layerNormCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context)
 {
-    return elementwise(out, context, paramBool(p, "bias") ? 7 : 6);
+    const bool isAffine = paramBool(p, "affine");
+    return elementwise(out, context, !isAffine ? 5 : paramBool(p, "bias") ? 7 : 6);
 }
 
 /// Returns a weight and, if the node has one, a bias; nothing if the norm shares those of another.
 std::vector<NodeParameter> normParameters(const ParamMap& p, Shapes in)
 {
     std::vector<NodeParameter> parameters;
-    if (paramText(p, kShareParam).empty()) {
+    const bool isAffine = !p.contains("affine") || paramBool(p, "affine");
+    if (isAffine && paramText(p, kShareParam).empty()) {
         parameters.push_back({"weight", {in[0].features()}, ParameterClass::Vector});
         if (p.contains("bias") && paramBool(p, "bias")) {
             parameters.push_back({"bias", {in[0].features()}, ParameterClass::Vector});
@@ -200,8 +202,11 @@ std::vector<NodeKind> normKinds()
          .traits = {.role = NodeRole::Norm, .keptForReaders = true, .sharesWeights = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {epsilonParam(1e-5), flagParam("bias", "Bias", true, "Adds a learned vector to the output."),
-                    shareParam()},
+         .params = {epsilonParam(1e-5),
+                    flagParam("affine", "Weights", true, "Has learned weights; without them it only normalises."),
+                    onlyWhere(flagParam("bias", "Bias", true, "Adds a learned vector to the output."),
+                              {{"affine", {true}}}),
+                    onlyWhere(shareParam(), {{"affine", {true}}})},
          .shapeRule = sameShapeRule,
          .costRule = layerNormCost,
          .parametersRule = normParameters},

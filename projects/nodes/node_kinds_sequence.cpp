@@ -93,6 +93,22 @@ ShapeRuleResult firstTokenShape(const ParamMap&, Shapes in)
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
+ShapeRuleResult stepEmbeddingShape(const ParamMap& p, Shapes in)
+{
+    if (in[0] != Shape{{kBatch}, Element::Token}) {
+        return Error{"in", "got " + in[0].text() + ", expected tokens [batch], such as the condition timestep"};
+    }
+    const std::int64_t features = paramInt(p, "features");
+    return features % 2 == 0 ? ShapeRuleResult(std::vector{Shape{{kBatch, features}}})
+                             : Error{"features", "got " + std::to_string(features) + ", expected an even number"};
+}
+
+ShapeRuleResult onePositionShape(const ParamMap&, Shapes in)
+{
+    const Status ok = requireReal(in[0], "in", 2, 2);
+    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], 1, in[0].dims[1]}}}) : ok.error();
+}
+
 /// The cost of an output that is copied from the inputs or a table.
 NodeCost copyCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
 {
@@ -178,9 +194,34 @@ std::vector<NodeKind> sequenceKinds()
                     onlyWhere(choiceParam(kWavesParam, "Waves", kWavesInTurn, {kWavesInTurn, kWavesInHalves},
                                           "Sine and cosine in turn (Vaswani et al.), or all sines before all cosines "
                                           "(Flax)."),
-                              {{kColumnsParam, {std::int64_t{0}}}})},
+                              {{kColumnsParam, {std::int64_t{0}}}}),
+                    choiceParam(kLastWaveParam, "Last wave", kLastWaveAtBase, {kLastWaveAtBase, kLastWaveBefore},
+                                "Of a grid: its length is that of the base (ViT), or one step before it (DiT).")},
          .shapeRule = sinusoidShape,
          .costRule = additionCost},
+        {.key = "step_embedding",
+         .title = "Step embedding",
+         .category = "Sequence",
+         .summary = "Cosines and sines of a number, such as the step of diffusion",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {integerParam("features", "Features", std::int64_t{256}, "features", "Cosines, then as many sines.",
+                                 2),
+                    realParam("base", "Base", 10000.0, "The longest wave has almost 2π times this many steps.", 1.0,
+                              1e9)},
+         .shapeRule = stepEmbeddingShape,
+         .costRule = additionCost},
+        {.key = "one_position",
+         .title = "One position",
+         .category = "Sequence",
+         .summary = "[batch, d] becomes [batch, 1, d], which combines with every position",
+         .traits = {.keepsInputs = false, .isView = true},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = onePositionShape,
+         .costRule = [](const ParamMap&, Shapes, Shapes, std::int64_t) { return NodeCost{}; }},
         {.key = "class_token",
          .title = "Class token",
          .category = "Sequence",

@@ -77,6 +77,10 @@ private:
             {"position_embedding", &NodeWriter::addPositionEmbedding},
             {"segment_embedding", &NodeWriter::addSegmentEmbedding},
             {"sinusoidal_positions", &NodeWriter::addSinusoids},
+            {"step_embedding", &NodeWriter::addStepEmbedding},
+            {"one_position", &NodeWriter::addOnePosition},
+            {"slice", &NodeWriter::addSlice},
+            {"unpatchify", &NodeWriter::addUnpatchify},
             {"class_token", &NodeWriter::addClassToken},
             {"first_token", &NodeWriter::addFirstToken},
             {"mean_pool", &NodeWriter::addMeanPool},
@@ -250,6 +254,10 @@ private:
 
     Result<std::string> addLayerNorm(const ResolvedNode& node)
     {
+        if (!paramBool(node.params, "affine")) {
+            return "F.layer_norm(" + in(node) + ", (" + size(node.in[0].features()) +
+                   ",), eps=" + pythonReal(paramDouble(node.params, "epsilon")) + ")";
+        }
         return addNorm(node, {"nn.LayerNorm", "F.layer_norm", true});
     }
     Result<std::string> addRmsNorm(const ResolvedNode& node)
@@ -449,7 +457,9 @@ private:
         const std::string base = pythonReal(paramDouble(node.params, "base"));
         if (const std::int64_t columns = paramInt(node.params, kColumnsParam); columns > 0) {
             m_helpers.use(Helper::GridSinusoids);
-            return in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")";
+            const bool before = paramText(node.params, kLastWaveParam) == kLastWaveBefore;
+            return in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) +
+                   (before ? ", before=True)" : ")");
         }
         if (paramText(node.params, kWavesParam) == kWavesInHalves) {
             m_helpers.use(Helper::SinusoidHalves);
@@ -457,6 +467,30 @@ private:
         }
         m_helpers.use(Helper::Sinusoids);
         return in(node) + " + sinusoids(" + in(node) + ", " + base + ")";
+    }
+
+    Result<std::string> addStepEmbedding(const ResolvedNode& node)
+    {
+        m_helpers.use(Helper::StepEmbedding);
+        return "step_embedding(" + in(node) + ", " + size(paramInt(node.params, "features")) + ", " +
+               pythonReal(paramDouble(node.params, "base")) + ")";
+    }
+
+    Result<std::string> addOnePosition(const ResolvedNode& node) { return in(node) + ".unsqueeze(1)"; }
+
+    Result<std::string> addSlice(const ResolvedNode& node)
+    {
+        const std::int64_t first = paramInt(node.params, "first");
+        return in(node) + "[..., " + size(first) + " : " + size(first + paramInt(node.params, "count")) + "]";
+    }
+
+    Result<std::string> addUnpatchify(const ResolvedNode& node)
+    {
+        const std::int64_t patch = paramInt(node.params, "patch");
+        const std::int64_t columns = paramInt(node.params, "columns");
+        const std::vector<std::int64_t> sizes{node.in[0].dims[1] / columns, columns, patch, patch,
+                                              node.in[0].dims[2] / (patch * patch)};
+        return in(node) + ".reshape(-1, " + joinedText(sizes, ", ", size) + ").permute(0, 5, 1, 3, 2, 4).flatten(1)";
     }
 
     Result<std::string> addClassToken(const ResolvedNode& node)

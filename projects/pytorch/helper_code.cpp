@@ -89,6 +89,14 @@ constexpr HelperText kHelpers[] = {
     kept = torch.rand(x.shape[:1] + (1,) * (x.dim() - 1), device=x.device) >= rate
     return x * (kept / (1 - rate)).to(x)
 )"},
+    {Helper::StepEmbedding, "step_embedding", R"(def step_embedding(steps, features, base):
+    """For numbers [batch]: their cosines at frequencies base^(-i/(features/2)), then their sines, [batch, features]."""
+    wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
+    half = features // 2
+    frequencies = base ** (-torch.arange(half, dtype=torch.float64, device=steps.device) / half)
+    angles = steps.to(wide).unsqueeze(-1) * frequencies.to(wide)
+    return torch.cat((angles.cos(), angles.sin()), dim=-1).to(torch.get_default_dtype())
+)"},
     {Helper::Sinusoids, "sinusoids", R"(def sinusoids(x, base):
     """For [batch, time, d], at position p: sin(p / base^(2i/d)) and its cosine as features 2i and 2i + 1."""
     time, width = x.shape[-2:]
@@ -96,12 +104,12 @@ constexpr HelperText kHelpers[] = {
     angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width].to(x)
 )"},
-    {Helper::GridSinusoids, "grid_sinusoids", R"(def grid_sinusoids(x, base, columns):
+    {Helper::GridSinusoids, "grid_sinusoids", R"(def grid_sinusoids(x, base, columns, before=False):
     """For [batch, positions, d] of a grid, row by row: a quarter each of the sine and cosine of the column and the sine
-    and cosine of the row, at frequencies base^(-i/(d/4 - 1)).
+    and cosine of the row, at frequencies base^(-i/(d/4 - 1)), or before the base at base^(-i/(d/4)).
     """
     count, width = x.shape[-2:]
-    frequencies = base ** -torch.linspace(0, 1, width // 4, dtype=torch.float64)
+    frequencies = base ** (-torch.arange(width // 4, dtype=torch.float64) / (width // 4 - (not before)))
     positions = torch.arange(count)
     column = torch.outer((positions % columns).double(), frequencies)
     row = torch.outer((positions // columns).double(), frequencies)

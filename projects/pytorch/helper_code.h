@@ -21,6 +21,7 @@ enum class Helper {
     Scale,
     BatchNorm,
     DropExamples,
+    StepEmbedding,
     Sinusoids,
     GridSinusoids,
     SinusoidHalves,

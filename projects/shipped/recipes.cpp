@@ -301,6 +301,7 @@ const std::vector<Recipe>& recipes()
             bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
             ul2(),
         };
+        std::ranges::move(ditRecipes(), std::back_inserter(made));
         std::ranges::move(resnetRecipes(), std::back_inserter(made));
         std::ranges::move(efficientNetRecipes(), std::back_inserter(made));
         std::ranges::move(loopedRecipes(), std::back_inserter(made));

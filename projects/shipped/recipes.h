@@ -59,6 +59,8 @@ void factorAsNlra(Project& project);
 [[nodiscard]] std::vector<Recipe> contrastiveRecipes();
 /// Returns the recipes of EfficientNets.
 [[nodiscard]] std::vector<Recipe> efficientNetRecipes();
+/// Returns the recipes of diffusion transformers.
+[[nodiscard]] std::vector<Recipe> ditRecipes();
 /// Returns the recipes of networks with loops.
 [[nodiscard]] std::vector<Recipe> loopedRecipes();
 

@@ -108,6 +108,13 @@ OperatorResult buildConcat(const NodeContext&)
     });
 }
 
+OperatorResult buildSlice(const NodeContext& node)
+{
+    const std::int64_t first = projects::paramInt(node.params, "first");
+    const std::int64_t count = projects::paramInt(node.params, "count");
+    return makeOperator([first, count](const Inputs& in, const Pass&) { return in[0].narrow(-1, first, count); });
+}
+
 OperatorResult buildFlatten(const NodeContext&)
 {
     return makeOperator([](const Inputs& in, const Pass&) { return in[0].flatten(1); });
@@ -214,6 +221,7 @@ OperatorResult buildExpression(const NodeContext& node)
 constexpr NodeBuilderEntry kArithmeticBuilders[] = {
     {"add", buildAdd},         {"multiply", buildMultiply},     {"concat", buildConcat},       {"image", buildImage},
     {"flatten", buildFlatten}, {"expression", buildExpression}, {"parameter", buildParameter}, {"noise", buildNoise},
+    {"slice", buildSlice},
 };
 
 } // namespace

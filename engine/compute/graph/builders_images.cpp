@@ -149,11 +149,21 @@ OperatorResult buildFeaturesLast(const NodeContext&)
     return makeOperator([](const Inputs& in, const Pass&) { return Layout{true}.made(in[0]); });
 }
 
+OperatorResult buildUnpatchify(const NodeContext& node)
+{
+    const std::int64_t patch = paramInt(node.params, "patch");
+    const std::int64_t columns = paramInt(node.params, "columns");
+    return makeOperator([patch, columns](const Inputs& in, const Pass&) {
+        const at::Tensor squares =
+            in[0].reshape({in[0].size(0), -1, columns, patch, patch, in[0].size(2) / (patch * patch)});
+        return squares.permute({0, 5, 1, 3, 2, 4}).flatten(1);
+    });
+}
+
 constexpr NodeBuilderEntry kImageBuilders[] = {
-    {"conv2d", buildConv2d},
-    {"patchify", buildPatchify},
-    {"pool2d", buildPool},
-    {"features_last", buildFeaturesLast},
+    {"conv2d", buildConv2d},         {"patchify", buildPatchify},
+    {"pool2d", buildPool},           {"features_last", buildFeaturesLast},
+    {"unpatchify", buildUnpatchify},
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 
@@ -50,6 +51,11 @@ OperatorResult buildRmsNorm(const NodeContext& node)
 
 OperatorResult buildLayerNorm(const NodeContext& node)
 {
+    if (!paramBool(node.params, "affine")) {
+        return makeOperator([epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, const Pass&) {
+            return at::layer_norm(in[0], {in[0].size(-1)}, {}, {}, epsilon);
+        });
+    }
     std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
     weights.resize(2);
     return normOperator(node, {kernels::NormKind::layer, weights[0], weights[1]});

@@ -5,8 +5,11 @@
 #include "projects/nodes/attention_options.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/pow.h>
 #include <c10/util/Exception.h>
 
 #include <cmath>
@@ -86,8 +89,9 @@ at::Tensor sinusoidHalves(std::int64_t time, std::int64_t features, double base)
 }
 
 /// Returns [time, features] for positions in a grid, row by row: a quarter each of sin(x·ω), cos(x·ω), sin(y·ω) and
-/// cos(y·ω), with x the column, y the row and ω_i = base^(−i/(features/4 − 1)) (Beyer et al., 2022).
-at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, std::int64_t columns)
+/// cos(y·ω), with x the column, y the row and ω_i = base^(−i/(features/4 − 1)) (Beyer et al., 2022), or without the −1
+/// if `endsBefore` (Peebles and Xie, 2023).
+at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, std::int64_t columns, bool endsBefore)
 {
     at::Tensor table = at::empty({time, features}, at::kDouble);
     double* value = table.mutable_data_ptr<double>();
@@ -96,7 +100,8 @@ at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, 
         for (std::int64_t i = 0; i < features; ++i, ++value) {
             const std::int64_t part = i / quarter;
             const std::int64_t at = part < 2 ? p % columns : p / columns;
-            const double exponent = static_cast<double>(i % quarter) / static_cast<double>(quarter - 1);
+            const double exponent =
+                static_cast<double>(i % quarter) / static_cast<double>(endsBefore ? quarter : quarter - 1);
             const double angle = static_cast<double>(at) / std::pow(base, exponent);
             *value = part % 2 == 0 ? std::sin(angle) : std::cos(angle);
         }
@@ -109,18 +114,41 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
     const std::int64_t columns = paramInt(node.params, projects::kColumnsParam);
     const double base = projects::paramDouble(node.params, "base");
     const bool halves = projects::paramText(node.params, projects::kWavesParam) == projects::kWavesInHalves;
+    const bool before = projects::paramText(node.params, projects::kLastWaveParam) == projects::kLastWaveBefore;
     const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
-    return makeOperator([table, base, columns, halves](const Inputs& in, const Pass& pass) {
+    return makeOperator([table, base, columns, halves, before](const Inputs& in, const Pass& pass) {
         const std::int64_t time = in[0].size(1);
         if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
             const std::int64_t features = in[0].size(2);
-            *table = (columns > 0 ? gridSinusoids(time, features, base, columns)
+            *table = (columns > 0 ? gridSinusoids(time, features, base, columns, before)
                       : halves    ? sinusoidHalves(time, features, base)
                                   : sinusoids(time, features, base))
                          .to(in[0].options());
         }
         return in[0] + positionRows(*table, time, pass);
     });
+}
+
+/// Returns [batch, features]: the cosines of the numbers times ω_i = base^(−i/(features/2)), then their sines.
+OperatorResult buildStepEmbedding(const NodeContext& node)
+{
+    const std::int64_t half = paramInt(node.params, "features") / 2;
+    const double base = projects::paramDouble(node.params, "base");
+    const at::Tensor exponents = at::arange(half, at::kDouble) / static_cast<double>(half);
+    return makeOperator([frequencies = at::pow(base, -exponents), there = std::make_shared<at::Tensor>(),
+                         type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
+        const at::ScalarType wide = type == at::kDouble ? at::kDouble : at::kFloat;
+        if (!there->defined() || there->device() != in[0].device()) {
+            *there = frequencies.to(in[0].device(), wide);
+        }
+        const at::Tensor angles = in[0].to(wide).unsqueeze(-1) * *there;
+        return at::cat({angles.cos(), angles.sin()}, -1).to(type);
+    });
+}
+
+OperatorResult buildOnePosition(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].unsqueeze(1); });
 }
 
 OperatorResult buildClassToken(const NodeContext& node)
@@ -164,6 +192,8 @@ constexpr NodeBuilderEntry kSequenceBuilders[] = {
     {"position_embedding", buildPositionEmbedding},
     {"segment_embedding", buildSegmentEmbedding},
     {"sinusoidal_positions", buildSinusoidalPositions},
+    {"step_embedding", buildStepEmbedding},
+    {"one_position", buildOnePosition},
     {"class_token", buildClassToken},
     {"first_token", buildFirstToken},
     {"mean_pool", buildMeanPool},

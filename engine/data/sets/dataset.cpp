@@ -8,6 +8,7 @@
 #include "engine/data/sets/masked_dataset.h"
 #include "engine/data/sets/mixture_order.h"
 #include "engine/data/sets/nested_agreement.h"
+#include "engine/data/sets/latent_dataset.h"
 #include "engine/data/sets/noised_dataset.h"
 #include "engine/data/sets/picture_dataset.h"
 #include "engine/data/sets/regression.h"
@@ -237,7 +238,7 @@ struct Opener {
 
     Opened operator()(const projects::LatentData& source) const
     {
-        return Error{resolved(source.path).string(), "holds latents, which this version does not read yet"};
+        return LatentDataset::open(source, project, directory, reading);
     }
 
     Opened operator()(const projects::LinearRegression& source) const

@@ -3,6 +3,7 @@
 
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/text_files.h"
+#include "engine/data/tokens/numpy_array.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -55,102 +56,45 @@ Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth wi
     return Body{bytes, kind.size, {}};
 }
 
-/// Returns the value of a key in the header of a NumPy array, up to its comma; empty if the key is missing.
-std::string_view valueIn(std::string_view header, std::string_view key)
-{
-    const std::size_t at = header.find(key);
-    if (at == std::string_view::npos) {
-        return {};
-    }
-    header = header.substr(at + key.size());
-    const std::size_t begin = header.find_first_not_of(": ");
-    header = begin == std::string_view::npos ? std::string_view() : header.substr(begin);
-    const std::size_t end = header.find(header.starts_with('(') ? ')' : ',');
-    return header.substr(0, end);
-}
-
-/// Returns the number of elements of a shape such as "(3, 4", or −1 if the text is not a shape.
-std::int64_t elementsOf(std::string_view shape)
-{
-    if (!shape.starts_with('(')) {
-        return -1;
-    }
-    std::int64_t elements = 1;
-    for (shape.remove_prefix(1); !shape.empty();) {
-        const std::size_t comma = std::min(shape.find(','), shape.size());
-        const std::string_view digits = shape.substr(0, comma);
-        shape.remove_prefix(std::min(comma + 1, shape.size()));
-        const std::size_t begin = digits.find_first_not_of(' ');
-        if (begin == std::string_view::npos) {
-            continue;
-        }
-        const auto size = numberFrom<std::int64_t>(digits.substr(begin));
-        if (!size || *size < 0 || (*size > 0 && elements > (std::int64_t{1} << 50) / *size)) {
-            return -1;
-        }
-        elements *= *size;
-    }
-    return elements;
-}
-
 /// Returns the tokens of an array that numpy.save wrote.
 Result<Body> numpyBody(const Bytes& file, TokenWidth width, const std::string& place)
 {
-    constexpr std::size_t kMostHeader = std::size_t{1} << 16;
-    std::string bytes(std::min<std::uint64_t>(file->size(), kMostHeader), '\0');
-    if (Status status = file->read(0, std::as_writable_bytes(std::span(bytes))); !status) {
-        return status.error();
+    const Result<NumpyArray> array = readNumpy(file, place);
+    if (!array) {
+        return array.error();
     }
-    const auto number = [&](std::size_t at, std::size_t size) {
-        std::size_t value = 0;
-        for (std::size_t i = size; i-- > 0 && at + i < bytes.size();) {
-            value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
-        }
-        return value;
-    };
-    const std::size_t sizeBytes = number(6, 1) == 1 ? 2 : 4; // of the header's length, behind the version
-    const std::size_t begin = 8 + sizeBytes;
-    const std::size_t end = begin + number(8, sizeBytes);
-    if (end > bytes.size()) {
-        return Error{place, "is a NumPy array that is truncated, or has a header of more than 64 KiB"};
-    }
-    const std::string_view header = std::string_view(bytes).substr(begin, end - begin);
-    const std::string_view type = valueIn(header, "'descr'");
-    const bool two = type == "'<u2'";
-    if (!two && type != "'<u4'" && type != "'<i4'") {
-        return Error{place, "is a NumPy array of " + std::string(type.empty() ? "unknown" : type) +
+    const bool two = array->type == "<u2";
+    if (!two && array->type != "<u4" && array->type != "<i4") {
+        return Error{place, "is a NumPy array of " + (array->type.empty() ? "unknown" : "'" + array->type + "'") +
                                 ", expected '<u2', '<u4' or '<i4': write it with numpy.save('OUT.npy', "
                                 "numpy.load('IN.npy').astype('uint32'))"};
     }
-    const std::int64_t elements = elementsOf(valueIn(header, "'shape'"));
-    const std::string_view shape = valueIn(header, "'shape'");
-    const bool several = shape.find(',') != std::string_view::npos && shape.find_last_not_of(", ") > shape.find(',');
-    if (valueIn(header, "'fortran_order'") != "False" && several) {
+    if (array->isColumnMajor) {
         return Error{place, "is a NumPy array in Fortran's order, expected rows one after another"};
     }
+    std::int64_t elements = 1;
+    for (const std::int64_t size : array->shape) {
+        elements *= size;
+    }
     const auto size = two ? TokenSize::Two : TokenSize::Four;
-    const ByteRange range{file, end, file->size() - end};
-    if (elements < 0 || static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != range.size) {
+    if (static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != array->bytes.size) {
         return Error{place, "is a NumPy array whose header says " + std::to_string(elements) + " tokens of " +
-                                toString(size) + ", the file holds " + std::to_string(range.size) +
+                                toString(size) + ", the file holds " + std::to_string(array->bytes.size) +
                                 " bytes of them (truncated?)"};
     }
     if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != two) {
         return Error{place, "its header says " + toString(size) + " tokens, the project says otherwise"};
     }
-    return Body{range, size, {}};
+    return Body{array->bytes, size, {}};
 }
 
 Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place,
                     ReadingVersion reading)
 {
-    std::array<char, kNumpyMark.size()> mark{};
-    if (reading != ReadingVersion::First && file->size() > mark.size()) {
-        if (Status status = file->read(0, std::as_writable_bytes(std::span(mark))); !status) {
-            return status.error();
-        }
-        if (std::string_view(mark.data(), mark.size()) == kNumpyMark) {
-            return numpyBody(file, width, place);
+    if (reading != ReadingVersion::First) {
+        const Result<bool> numpy = isNumpy(file);
+        if (!numpy || *numpy) {
+            return numpy ? numpyBody(file, width, place) : numpy.error();
         }
     }
     if (file->size() >= kHeaderBytes) {
