@@ -150,7 +150,8 @@ void RunCommands::connectSamples()
                     [&panel, request, given](const engine::SampleReady& sample) { panel.take(request, sample, given); },
                     [&panel, request](const engine::QueryFailed& failed) {
                         panel.refuse(request, QString::fromStdString(failed.error.text()));
-                    });
+                    },
+                    [&panel, request](const engine::QueryProgress& progress) { panel.takePart(request, progress); });
             });
 }
 

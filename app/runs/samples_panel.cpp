@@ -12,6 +12,7 @@
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -23,6 +24,8 @@
 #include <QVBoxLayout>
 
 #include <initializer_list>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace residua::app {
@@ -33,6 +36,7 @@ constexpr int kLowTexts = 30;     ///< pixels; else the rows above it would be s
 constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
+constexpr int kMostImages = 400; ///< more are made in the terminal
 
 QString candidatesOf(const engine::MaskedPosition& place)
 {
@@ -52,6 +56,13 @@ QString textOf(const engine::SampleReady& sample, const QString& given)
         text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") + candidatesOf(place);
     }
     return verbatim(text);
+}
+
+/// True if the panel's controls ask for the same images.
+bool sameImages(const engine::Generation& a, const engine::Generation& b)
+{
+    return a.samples == b.samples && a.ofClass == b.ofClass && a.guidance == b.guidance && a.steps == b.steps &&
+           a.sampler == b.sampler;
 }
 
 /// Returns what the network takes each example for, and whether that is its class.
@@ -80,6 +91,11 @@ SamplesPanel::SamplesPanel(QWidget* parent)
       m_tokens(new QSpinBox(this)),
       m_temperature(new QDoubleSpinBox(this)),
       m_exitAt(new QDoubleSpinBox(this)),
+      m_images(new QSpinBox(this)),
+      m_class(new QSpinBox(this)),
+      m_guidance(new QDoubleSpinBox(this)),
+      m_steps(new QSpinBox(this)),
+      m_sampler(new QComboBox(this)),
       m_live(new QCheckBox(tr("at each checkpoint"), this)),
       m_sample(new QPushButton(tr("Sample"), this)),
       m_texts(new QTextBrowser(this)),
@@ -87,6 +103,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
 {
     setObjectName(QStringLiteral("samplesPanel"));
     setAttribute(Qt::WA_StyledBackground);
+    layOutImages();
     layOut();
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
@@ -95,6 +112,11 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_tokens, &QSpinBox::valueChanged, this, forget);
     connect(m_temperature, &QDoubleSpinBox::valueChanged, this, forget);
     connect(m_exitAt, &QDoubleSpinBox::valueChanged, this, forget);
+    connect(m_guidance, &QDoubleSpinBox::valueChanged, this, forget);
+    connect(m_sampler, &QComboBox::currentIndexChanged, this, forget);
+    for (const QSpinBox* const box : {m_images, m_class, m_steps}) {
+        connect(box, &QSpinBox::valueChanged, this, forget);
+    }
     setRun({}, {});
     connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
     acceptPaths(*this, {.problem = onlyPaths({PathKind::Picture, PathKind::File}, tr("a picture")),
@@ -102,6 +124,42 @@ SamplesPanel::SamplesPanel(QWidget* parent)
                         .takesSeveral = false,
                         .wants = [this] { return m_given == Given::Picture; }});
     askFor(projects::SampleUse::Continue, Given::Text);
+}
+
+void SamplesPanel::layOutImages()
+{
+    constexpr int kSteps = 50; // fewer than training's, because images are made at each checkpoint
+    m_images->setRange(1, kMostImages);
+    m_images->setValue(static_cast<int>(engine::kSampledImages));
+    const auto nameImages = [this](int count) { m_images->setSuffix(tr(" images", nullptr, count)); };
+    connect(m_images, &QSpinBox::valueChanged, this, nameImages);
+    nameImages(m_images->value());
+    m_images->setAccessibleName(tr("Images to make"));
+    m_images->setObjectName(QStringLiteral("sampleImages"));
+    m_class->setRange(-1, std::numeric_limits<int>::max());
+    m_class->setPrefix(tr("class "));
+    m_class->setValue(-1);
+    m_class->setSpecialValueText(tr("each class in turn"));
+    m_class->setAccessibleName(tr("Class of the images"));
+    m_class->setObjectName(QStringLiteral("sampleClass"));
+    m_guidance->setRange(0, 1000);
+    m_guidance->setSingleStep(0.5);
+    m_guidance->setValue(engine::Generation{}.guidance);
+    m_guidance->setPrefix(tr("guidance "));
+    m_guidance->setAccessibleName(tr("Guidance"));
+    m_guidance->setToolTip(tr("How far each step goes from no class to the class; 1 goes to the class, 4 beyond it"));
+    m_guidance->setObjectName(QStringLiteral("sampleGuidance"));
+    m_steps->setRange(1, static_cast<int>(projects::kMostDiffusionSteps));
+    m_steps->setValue(kSteps);
+    m_steps->setSuffix(tr(" steps"));
+    m_steps->setAccessibleName(tr("Steps from noise to an image"));
+    m_steps->setObjectName(QStringLiteral("sampleSteps"));
+    for (const projects::Choice& choice : projects::Choices<engine::DiffusionSampler>::all) {
+        m_sampler->addItem(QString::fromUtf8(choice.title.data(), std::ssize(choice.title)));
+    }
+    m_sampler->setCurrentIndex(static_cast<int>(engine::DiffusionSampler::Ddim));
+    m_sampler->setAccessibleName(tr("Sampler"));
+    m_sampler->setObjectName(QStringLiteral("sampleSampler"));
 }
 
 void SamplesPanel::layOut()
@@ -149,7 +207,8 @@ void SamplesPanel::layOut()
     first->addWidget(m_choose);
     first->addWidget(m_sample);
     auto* second = new visualizers::ControlRows;
-    for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_exitAt, m_live}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_exitAt, m_images, m_class,
+                                                            m_guidance, m_steps, m_sampler, m_live}) {
         second->addWidget(control);
     }
     auto* column = new QVBoxLayout(this);
@@ -166,6 +225,7 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
 {
     m_isKnown = m_isKnown && directory == m_run;
     m_run = directory;
+    m_part = {};
     m_name = name;
     m_sample->setEnabled(!directory.empty());
     tell({});
@@ -183,16 +243,22 @@ void SamplesPanel::tell(const QString& text)
 {
     m_state->setText(!text.isEmpty() ? text
                      : m_run.empty()
-                         ? tr("Train a model of language or a classifier, and it can be asked for samples here.")
+                         ? tr("Train a model of language, a classifier or a diffusion model, and it can be asked for "
+                              "samples here.")
                          : tr("of %1").arg(m_name));
 }
 
 void SamplesPanel::setModel(const projects::Project& project)
 {
-    askFor(projects::sampleUseOf(project.network.objective),
-           projects::examplesOf(project).input().isTokens() ? Given::Text
-           : projects::promptsArePictures(project.data)     ? Given::Picture
-                                                            : Given::Nothing);
+    const projects::SampleUse use = projects::sampleUseOf(project.network.objective);
+    const std::int64_t* const classes = projects::classCountOf(project.data.source);
+    m_class->setMaximum(classes == nullptr ? -1 : static_cast<int>(*classes) - 1);
+    m_steps->setMaximum(static_cast<int>(project.data.diffusion.steps));
+    m_guidance->setEnabled(project.data.diffusion.labelDropout > 0);
+    askFor(use, use == projects::SampleUse::Generate               ? Given::Nothing
+                : projects::examplesOf(project).input().isTokens() ? Given::Text
+                : projects::promptsArePictures(project.data)       ? Given::Picture
+                                                                   : Given::Nothing);
     m_exitAt->setVisible(projects::gatedLoop(project.network.stack()).has_value());
     m_isKnown = true;
     sampleIfDue();
@@ -231,8 +297,9 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
             ? Words{tr("Classify"), tr("A picture's file (else held-out ones)"), tr("Picture to classify")}
         : use == SampleUse::Classify && given == Given::Nothing
             ? Words{tr("Classify"), tr("Held-out examples"), tr("Examples to classify")}
-        : use == SampleUse::Classify
-            ? Words{tr("Classify"), tr("A text (else held-out ones)"), tr("Text to classify")}
+        : use == SampleUse::Classify ? Words{tr("Classify"), tr("A text (else held-out ones)"), tr("Text to classify")}
+        : use == SampleUse::Generate
+            ? Words{tr("Make"), tr("Images, by class and guidance"), tr("Images are made without a prompt")}
             : Words{tr("Sample"), tr("Begin with … (else the data's beginning)"), tr("What the text begins with")};
     m_sample->setText(words.button);
     m_prompt->setPlaceholderText(words.placeholder);
@@ -241,6 +308,9 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
     m_choose->setVisible(use == SampleUse::Classify && given == Given::Picture);
     m_tokens->setVisible(use == SampleUse::Continue);
     m_temperature->setVisible(use == SampleUse::Continue);
+    for (QWidget* const control : std::initializer_list<QWidget*>{m_images, m_class, m_guidance, m_steps, m_sampler}) {
+        control->setVisible(use == SampleUse::Generate);
+    }
 }
 
 void SamplesPanel::noticeCheckpoint(const std::string& directory)
@@ -282,6 +352,13 @@ engine::SampleRequest SamplesPanel::request() const
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
     request.exitAt = m_exitAt->isVisibleTo(this) ? m_exitAt->value() : 0;
+    if (m_use == projects::SampleUse::Generate) {
+        request.generation = {.samples = m_images->value(),
+                              .ofClass = m_class->value(),
+                              .guidance = m_guidance->isEnabled() ? m_guidance->value() : 1,
+                              .steps = m_steps->value(),
+                              .sampler = static_cast<engine::DiffusionSampler>(m_sampler->currentIndex())};
+    }
     return request;
 }
 
@@ -289,7 +366,8 @@ bool SamplesPanel::isCurrent(const engine::SampleRequest& request) const
 {
     const engine::SampleRequest now = this->request();
     return request.of.runDirectory == now.of.runDirectory && request.prompt == now.prompt &&
-           request.tokens == now.tokens && request.temperature == now.temperature && request.exitAt == now.exitAt;
+           request.tokens == now.tokens && request.temperature == now.temperature && request.exitAt == now.exitAt &&
+           sameImages(request.generation, now.generation);
 }
 
 void SamplesPanel::sample()
@@ -307,6 +385,7 @@ void SamplesPanel::sample()
 void SamplesPanel::take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given)
 {
     const std::string directory = request.of.runDirectory.string();
+    m_part = {};
     RunSamples& all = m_samples[directory];
     Taken& taken = all.taken.emplace_back(sample, given, request.prompt.empty() && !sample.classified.examples.empty());
     if (taken.isOfData) {
@@ -324,6 +403,18 @@ void SamplesPanel::take(const engine::SampleRequest& request, const engine::Samp
     }
 }
 
+void SamplesPanel::takePart(const engine::SampleRequest& request, const engine::QueryProgress& progress)
+{
+    if (!isCurrent(request)) {
+        return;
+    }
+    tell(tr("sampling … %1 %").arg(qRound(100 * progress.share)));
+    if (!progress.made.examples.empty()) {
+        m_part = progress.made;
+        showSamples();
+    }
+}
+
 void SamplesPanel::refuse(const engine::SampleRequest& request, const QString& reason)
 {
     if (isCurrent(request)) {
@@ -336,13 +427,17 @@ void SamplesPanel::showSamples()
 {
     QString shown;
     m_texts->clear();
+    if (!m_part.examples.empty()) {
+        shown += exampleTable(m_part, *m_texts->document());
+    }
     const auto found = m_samples.find(m_run);
     if (found != m_samples.end()) {
         const auto& [all, ofData] = found->second;
         for (auto taken = all.rbegin(); taken != all.rend(); ++taken) {
             const engine::FedBatch& examples = taken->isOfData ? ofData : taken->sample.classified;
             shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(taken->sample.step))) +
-                     (examples.examples.empty()
+                     (!taken->sample.made.examples.empty() ? exampleTable(taken->sample.made, *m_texts->document())
+                      : examples.examples.empty()
                           ? textOf(taken->sample, taken->given)
                           : exampleTable(examples, *m_texts->document(), {}, answersOf(taken->sample, examples)));
         }

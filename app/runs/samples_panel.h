@@ -12,6 +12,7 @@
 #include <vector>
 
 class QCheckBox;
+class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
@@ -21,9 +22,9 @@ class QTextBrowser;
 
 namespace residua::app {
 
-/// Texts that a run's language model continues, or whose masked tokens it fills, and examples that its classifier
-/// classifies, listed by checkpoint. They are sampled on request, and after each checkpoint of the training run: at
-/// once if the panel is visible, else when it is next shown. GUI thread.
+/// Texts that a run's language model continues, or whose masked tokens it fills, examples that its classifier
+/// classifies, and images that its diffusion model makes, listed by checkpoint. They are sampled on request, and after
+/// each checkpoint of the training run: at once if the panel is visible, else when it is next shown. GUI thread.
 class SamplesPanel : public QWidget {
     Q_OBJECT
 public:
@@ -39,6 +40,8 @@ public:
     void noticeCheckpoint(const std::string& directory);
     /// Takes the answer to a request that sampleRequested() told with `given`.
     void take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given);
+    /// Shows the images that are finished so far of such a request.
+    void takePart(const engine::SampleRequest& request, const engine::QueryProgress& progress);
     /// Takes the reason why such a request failed.
     void refuse(const engine::SampleRequest& request, const QString& reason);
     /// Samples a text now.
@@ -55,6 +58,7 @@ signals:
 
 private:
     void layOut();
+    void layOutImages();
     /// The kinds of input that a user may give to the model.
     enum class Given { Text, Picture, Nothing };
     void askFor(projects::SampleUse use, Given given);
@@ -89,6 +93,12 @@ private:
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;
     QDoubleSpinBox* m_exitAt; ///< shown for a model with an exit gate
+    QSpinBox* m_images;       ///< this and those below are shown for a model that makes images
+    QSpinBox* m_class;
+    QDoubleSpinBox* m_guidance;
+    QSpinBox* m_steps;
+    QComboBox* m_sampler;
+    engine::FedBatch m_part; ///< the finished images of the last request, until it is answered
     QCheckBox* m_live;
     QPushButton* m_sample;
     QTextBrowser* m_texts;

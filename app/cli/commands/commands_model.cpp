@@ -22,7 +22,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <iterator>
@@ -55,6 +57,23 @@ Exit tellChoices(const engine::EvaluationReady& ready, std::int64_t shots, const
     return Exit::Ok;
 }
 
+/// Shows the distance of made images from those of a part of the data.
+Exit tellFeatures(const engine::EvaluationReady& ready, engine::Split split, const Console& console)
+{
+    const std::string part(engine::nameOf(split).word);
+    console.line("Fréchet distance " + lossText(ready.means.at("frechet_distance")) + ", precision " +
+                 lossText(ready.means.at("precision")) + ", recall " + lossText(ready.means.at("recall")) + " of " +
+                 groupedText(ready.batches) + " images against as many of the " + part + " part, by " + ready.features +
+                 ", at step " + groupedText(ready.step));
+    console.value({{"split", part},
+                   {"quantities", ready.means},
+                   {"images", ready.batches},
+                   {"features", ready.features},
+                   {"step", ready.step},
+                   {"notes", ready.notes}});
+    return Exit::Ok;
+}
+
 Exit runEval(const Arguments& arguments, const Console& console)
 {
     Result<engine::EvaluateRequest> request = requestFrom<engine::EvaluateRequest>(arguments);
@@ -74,6 +93,9 @@ Exit runEval(const Arguments& arguments, const Console& console)
     }
     if (!request->choices.empty()) {
         return tellChoices(*ready, request->shots, console);
+    }
+    if (!request->features.empty()) {
+        return tellFeatures(*ready, request->split, console);
     }
     const std::string split(engine::nameOf(request->split).word);
     const Result<projects::Project> project = projectOfRun(request->of.runDirectory);
@@ -132,6 +154,58 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
     console.value({{"text", ready.text}, {"masked", places}, {"step", ready.step}, {"notes", ready.notes}});
 }
 
+/// Returns a float array [images, values] as numpy.save writes it.
+std::string numpyBytes(const engine::Matrix& values)
+{
+    static_assert(std::endian::native == std::endian::little);
+    constexpr std::size_t kPrefix = 10;
+    constexpr std::size_t kAlignment = 64;
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values.rows) + ", " +
+                         std::to_string(values.columns) + "), }";
+    header.append((kAlignment - (kPrefix + header.size() + 1) % kAlignment) % kAlignment, ' ');
+    header += '\n';
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(header.size() & 0xFFU);
+    bytes += static_cast<char>(header.size() >> 8U);
+    bytes += header;
+    const std::size_t at = bytes.size();
+    bytes.resize(at + values.values.size() * sizeof(float));
+    std::memcpy(bytes.data() + at, values.values.data(), values.values.size() * sizeof(float));
+    return bytes;
+}
+
+constexpr const char* kNumpyEnding = ".npy";
+
+/// Writes the images that were made to a file: a picture of all, or an array.
+Exit writeImages(const engine::SampleReady& ready, const std::string& path, const Console& console)
+{
+    const Status written = writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet);
+    if (!written) {
+        return console.fail(Exit::RunFailed, written.error());
+    }
+    std::vector<std::string> classes;
+    for (const engine::FedExample& example : ready.made.examples) {
+        classes.push_back(example.target);
+    }
+    console.line(groupedText(static_cast<std::int64_t>(classes.size())) + " images in " + path);
+    console.value({{"images", path}, {"classes", classes}, {"step", ready.step}, {"notes", ready.notes}});
+    return Exit::Ok;
+}
+
+/// Checks that images have a file to go to, and that nothing else has.
+Status checkOutput(const Result<projects::Project>& project, const Arguments& arguments)
+{
+    const bool makes = project && projects::sampleUseOf(project->network.objective) == projects::SampleUse::Generate;
+    const std::string path = arguments.has("output") ? arguments.text("output") : std::string();
+    if (makes && !path.ends_with(".png") && !path.ends_with(kNumpyEnding)) {
+        return Error{"--output", (path.empty() ? "missing" : "got \"" + path + "\"") +
+                                     std::string(", expected -o FILE.png for a picture of all images, or FILE.npy for "
+                                                 "their values")};
+    }
+    return !makes && project && !path.empty() ? Error{"--output", "is for images; this run's model makes none"}
+                                              : Status(Done{});
+}
+
 Exit runSample(const Arguments& arguments, const Console& console)
 {
     Result<engine::SampleRequest> request = requestFrom<engine::SampleRequest>(arguments);
@@ -144,7 +218,10 @@ Exit runSample(const Arguments& arguments, const Console& console)
     }
     const Result<engine::RunReader> run = engine::RunReader::open(request->of.runDirectory);
     const auto project = run ? run->project() : run.error();
-    if (project && projects::promptsArePictures(project->data)) {
+    if (const Status output = checkOutput(project, arguments); !output) {
+        return console.fail(Exit::Usage, output.error());
+    }
+    if (project && projects::promptsArePictures(project->data) && !request->prompt.empty()) {
         request->prompt = pathFor(computing, request->prompt).string();
     }
     setPaths(request->of, computing);
@@ -155,12 +232,15 @@ Exit runSample(const Arguments& arguments, const Console& console)
     }
     remarkNotes(ready->notes, console);
     console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
-    if (!ready->text.empty() || ready->masked.empty()) {
+    if (!ready->text.empty() || (ready->masked.empty() && ready->made.examples.empty())) {
         console.data(ready->text);
     }
     if (!ready->masked.empty()) {
         showMasked(*ready, console);
         return Exit::Ok;
+    }
+    if (!ready->made.examples.empty()) {
+        return writeImages(*ready, arguments.text("output"), console);
     }
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
@@ -413,6 +493,16 @@ std::vector<OptionSpec> evalOptions()
     return options;
 }
 
+std::vector<OptionSpec> sampleOptions()
+{
+    std::vector<OptionSpec> options = optionsAnywhere<engine::SampleRequest>();
+    OptionSpec output{"output", OptionKind::Text, "FILE",
+                      "where images go: a .png of all of them, or an .npy of their values, a row for each image"};
+    output.shortName = "o";
+    options.push_back(std::move(output));
+    return options;
+}
+
 } // namespace
 
 std::vector<Command> modelCommands()
@@ -424,9 +514,9 @@ std::vector<Command> modelCommands()
          {{kRunDirectory}, evalOptions()},
          &runEval},
         {"sample",
-         "continue a text with a checkpoint's language model, fill its masked tokens, or name classes",
+         "continue a text with a checkpoint's language model, fill its masked tokens, name classes, or make images",
          "residua-cli sample my-project/runs/first --tokens 20",
-         {{kRunDirectory}, optionsAnywhere<engine::SampleRequest>()},
+         {{kRunDirectory}, sampleOptions()},
          &runSample},
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",

@@ -121,7 +121,7 @@ public:
         std::map<std::string, at::Tensor> values;
         Pass whole = passFor(batch, pass);
         runAll(batch.input, whole, [&](const Tower& tower, const std::vector<at::Tensor>& outputs, const Pass&) {
-            values[projects::outputOf(tower.compiled->network())] = outputs.front();
+            addOutputs(*tower.compiled, outputs, values);
         });
         for (const auto& [name, value] : whole.inputs) {
             if (!batch.conditions.contains(name)) {
@@ -393,11 +393,12 @@ private:
         return states;
     }
 
-    /// Adds the values at the ports of the tower's head to the inputs of the pass.
-    static void addOutputs(const CompiledTower& tower, const std::vector<at::Tensor>& outputs, Pass& whole)
+    /// Adds the values at the ports of the tower's head.
+    static void addOutputs(const CompiledTower& tower, const std::vector<at::Tensor>& outputs,
+                           std::map<std::string, at::Tensor>& values)
     {
         for (std::size_t i = 0; i < outputs.size(); ++i) {
-            whole.inputs.insert_or_assign(projects::valueOf(tower.network(), tower.outputPorts()[i]), outputs[i]);
+            values.insert_or_assign(projects::valueOf(tower.network(), tower.outputPorts()[i]), outputs[i]);
         }
     }
 
@@ -425,7 +426,7 @@ private:
                 outputs.front() = outputAtExit(*tower.compiled, outputs.front(), whole);
             }
             if (hasValues()) {
-                addOutputs(*tower.compiled, outputs, whole);
+                addOutputs(*tower.compiled, outputs, whole.inputs);
             }
             use(tower, std::move(outputs), own);
         }
@@ -443,7 +444,7 @@ private:
             }
             Pass own = passOf(tower, whole);
             const Residual states = statesOf(*tower.compiled, input, whole, own);
-            addOutputs(*tower.compiled, tower.compiled->outputs(states, own), whole);
+            addOutputs(*tower.compiled, tower.compiled->outputs(states, own), whole.inputs);
         }
     }
 

@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -98,6 +99,8 @@ public:
     [[nodiscard]] virtual projects::ExampleSchema schema() const = 0;
     /// Returns the tokeniser; null for data without text.
     [[nodiscard]] virtual const TextCodec* codec() const { return nullptr; }
+    /// Returns the data before noise is added to them.
+    [[nodiscard]] virtual const Dataset& withoutNoise() const { return *this; }
     /// Returns decisions made while opening that the user should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// Returns the names of the classes by label; empty if the data have no labels or do not name them.
@@ -160,5 +163,10 @@ labelsIn(const projects::Source& source, const std::filesystem::path& projectDir
 /// Returns the first examples of a batch of these data for people, at most `most`.
 [[nodiscard]] FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::DataSource& data,
                                 std::int64_t most);
+
+/// Returns images that a model made for people, with the names of their classes. `values` has the numbers of each by
+/// channel, row and column, as the network reads them. Of latents the first three channels are shown, or the first.
+[[nodiscard]] FedBatch madeImages(const Dataset& dataset, std::span<const float> values,
+                                  const std::vector<std::int64_t>& classes, const projects::DataSource& data);
 
 } // namespace residua::engine

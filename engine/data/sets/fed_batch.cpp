@@ -188,23 +188,35 @@ private:
     std::vector<std::string> m_classes;
 };
 
-/// Returns height, width and channels of a project's pictures.
+/// Returns the form in which images of the source are shown: latents by their first three channels, or the first.
 PictureForm formOf(const projects::DataSource& data)
 {
     const auto [channels, height, width] = *projects::imageSizeOf(data.source);
-    return {height, width, channels};
+    return {height, width, channels >= 3 ? 3 : 1};
 }
 
-/// Returns the pictures on white, row by row.
-Picture sheetOf(const Examples& examples, std::int64_t count, std::int64_t columns, const projects::DataSource& data)
+/// Returns how the values of an image become those of a picture; latents, whose deviation is about 1, from −2 to 2.
+projects::Augmentation rangeOf(const projects::DataSource& data)
+{
+    constexpr double kOfLatents = 0.25;
+    return projects::promptsArePictures(data) ? data.augmentation
+                                              : projects::Augmentation{.mean = 0.5, .deviation = kOfLatents};
+}
+
+/// Returns `count` images, of `each` values by channel, row and column, on white, row by row.
+Picture sheetOf(std::span<const float> values, std::int64_t count, std::int64_t columns,
+                const projects::DataSource& data)
 {
     constexpr std::int64_t kGap = FedBatch::kGap;
     const PictureForm form = formOf(data);
+    const projects::Augmentation range = rangeOf(data);
+    const std::size_t each = values.size() / static_cast<std::size_t>(count);
     const std::int64_t rows = (count + columns - 1) / columns;
     Picture sheet{{rows * (form.height + kGap) - kGap, columns * (form.width + kGap) - kGap, form.channels}, {}};
     sheet.values.assign(static_cast<std::size_t>(sheet.form.values()), 255);
     for (std::int64_t i = 0; i < count; ++i) {
-        const Picture picture = shownAgain(examples.of<float>(0, i), form, data.augmentation);
+        const std::span<const float> image = values.subspan(static_cast<std::size_t>(i) * each, each);
+        const Picture picture = shownAgain(image.first(static_cast<std::size_t>(form.values())), form, range);
         const std::int64_t top = i / columns * (form.height + kGap);
         const std::int64_t left = i % columns * (form.width + kGap);
         const std::int64_t line = form.width * form.channels;
@@ -214,6 +226,14 @@ Picture sheetOf(const Examples& examples, std::int64_t count, std::int64_t colum
         }
     }
     return sheet;
+}
+
+/// Adds the sheet of as many images as the batch has examples.
+void addSheet(FedBatch& fed, std::span<const float> values, const projects::DataSource& data)
+{
+    const std::int64_t count = std::ssize(fed.examples);
+    fed.columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+    fed.sheet = encodedPng(sheetOf(values, count, fed.columns, data));
 }
 
 } // namespace
@@ -227,10 +247,25 @@ FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::Da
         fed.examples.push_back(examples.at(row));
     }
     if (examples.isPicture() && count > 0) {
-        fed.columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
-        fed.sheet = encodedPng(sheetOf(examples, count, fed.columns, data));
+        const std::span<const float> values = batch.values<float>(0);
+        addSheet(fed, values.first(values.size() / static_cast<std::size_t>(batch.batch) * fed.examples.size()), data);
     }
     return fed;
+}
+
+FedBatch madeImages(const Dataset& dataset, std::span<const float> values, const std::vector<std::int64_t>& classes,
+                    const projects::DataSource& data)
+{
+    FedBatch made;
+    const std::vector<std::string> names = dataset.classes();
+    for (const std::int64_t label : classes) {
+        made.examples.push_back(
+            {{}, label < std::ssize(names) ? names[static_cast<std::size_t>(label)] : std::to_string(label)});
+    }
+    if (!classes.empty()) {
+        addSheet(made, values, data);
+    }
+    return made;
 }
 
 Result<FedBatch> firstFedBatch(const projects::Project& project, const std::filesystem::path& projectDirectory,

@@ -20,6 +20,7 @@ public:
     NoisedDataset(std::unique_ptr<Dataset> images, const projects::Diffusion& diffusion, std::int64_t dataSeed);
     [[nodiscard]] projects::ExampleSchema schema() const override;
     [[nodiscard]] std::vector<std::string> classes() const override { return windows().classes(); }
+    [[nodiscard]] const Dataset& withoutNoise() const override { return windows(); }
 
 private:
     [[nodiscard]] Status hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const override;

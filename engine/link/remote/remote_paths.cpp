@@ -96,6 +96,13 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
                     return readable;
                 }
             }
+            if constexpr (std::is_same_v<Asked, EvaluateRequest>) {
+                if (!asked.features.empty()) {
+                    return Error{"features",
+                                 "names a run, which an engine in a folder of its own does not see: compare "
+                                 "where both runs are"};
+                }
+            }
             if constexpr (requires { asked.runFolder; }) {
                 paths.push_back(asked.runFolder);
             }

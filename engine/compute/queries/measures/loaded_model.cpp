@@ -7,6 +7,7 @@
 #include "engine/compute/train/weight_average.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/nodes/alteration.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
@@ -17,6 +18,31 @@ namespace residua::engine {
 namespace {
 
 using projects::Project;
+
+/// Adds the port kFeatures to a head.
+Status addFeatures(projects::Graph& head)
+{
+    const auto wireTo = [&](projects::NodeId node) {
+        return std::ranges::find(head.wires, node, [](const projects::Wire& wire) { return wire.to.node; });
+    };
+    const auto output = std::ranges::find_if(head.nodes, [](const projects::Node& node) {
+        return roleOf(node) == projects::NodeRole::GraphOutput && graphPortOf(node) == projects::kOutputPort;
+    });
+    auto wire = output == head.nodes.end() ? head.wires.end() : wireTo(output->id);
+    for (std::size_t i = 0; i < head.nodes.size() && wire != head.wires.end(); ++i) {
+        const projects::PortRef from = wire->from;
+        wire = wireTo(from.node);
+        if (wire != head.wires.end() && roleOf(*head.find(from.node)) == projects::NodeRole::Linear) {
+            const projects::NodeId port = head.nextId();
+            const projects::PortRef read = wire->from;
+            head.nodes.push_back({port, "output", kFeatures, {{projects::kPortParam, std::string(kFeatures)}}});
+            head.wires.push_back({read, {port, "in"}});
+            std::ranges::sort(head.wires);
+            return Done{};
+        }
+    }
+    return Error{"features", "the head of this run's network has no linear, expected one that reads features"};
+}
 
 /// Changes the view of a tower as `as` says.
 Status prepare(Project& view, LoadAs as)
@@ -36,6 +62,9 @@ Status prepare(Project& view, LoadAs as)
     }
     if (as == LoadAs::WithMoreVisits) {
         view = projects::withMoreVisits(std::move(view));
+    }
+    if (as == LoadAs::WithFeatures) {
+        return addFeatures(view.network.head);
     }
     return Done{};
 }

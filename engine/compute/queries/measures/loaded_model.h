@@ -22,8 +22,10 @@ struct LoadedModel {
 };
 
 /// The network as the run has it, with a weight for each shortcut (projects::withTerms), or with more visits of its
-/// loops, which an evaluation makes only under an alteration (projects::withMoreVisits).
-enum class LoadAs { AsTrained, WithTerms, WithMoreVisits };
+/// loops, which an evaluation makes only under an alteration (projects::withMoreVisits), or with the value kFeatures.
+enum class LoadAs { AsTrained, WithTerms, WithMoreVisits, WithFeatures };
+/// The further output port of a head that has what the head's last linear reads.
+inline constexpr const char* kFeatures = "features of the last linear";
 
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
 [[nodiscard]] Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch,

@@ -2,6 +2,8 @@
 #include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/measures/choices.h"
+#include "engine/compute/queries/measures/image_features.h"
+#include "engine/compute/queries/measures/image_generation.h"
 #include "engine/compute/queries/measures/loaded_model.h"
 #include "engine/compute/queries/measures/sampler.h"
 #include "engine/compute/train/batches.h"
@@ -43,6 +45,7 @@ class SampleQuery final : public Query {
 public:
     explicit SampleQuery(SampleRequest request) : m_request(std::move(request)) {}
     QueryTag tag() const override { return m_request.tag; }
+    std::optional<Event> takeNews() override { return m_generation ? m_news.take(*m_generation) : std::nullopt; }
 
 private:
     std::optional<Event> work() override
@@ -50,6 +53,9 @@ private:
         if (!m_model) {
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_generation) {
+            return generated();
         }
         if (m_model->parts.dataset->maskToken()) {
             return filled();
@@ -77,6 +83,12 @@ private:
             return can;
         }
         const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
+        if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Generate) {
+            const Status can = checkGeneration(parts.project, m_request.generation);
+            m_model.emplace(std::move(*model));
+            m_generation.emplace(*m_model, m_request.generation, m_request.seed, kSampledImages);
+            return can;
+        }
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
             const Status filled = fillLabelled(*parts.dataset);
             m_model.emplace(std::move(*model));
@@ -114,6 +126,19 @@ private:
                                          .prefix = objective.denoises ? std::ssize(m_tokens) : 0,
                                          .pass = passOf(*m_model, m_request.exitAt)});
         return Done{};
+    }
+
+    /// Makes a step, and answers with the images after the last one.
+    std::optional<Event> generated()
+    {
+        m_generation->advance();
+        if (!m_generation->atEnd()) {
+            return std::nullopt;
+        }
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
+        ready.made = m_generation->shown();
+        ready.values = m_generation->asData();
+        return ready;
     }
 
     /// Takes the prompt, or without one examples of the validation split, or else of the training split.
@@ -213,6 +238,8 @@ private:
     SampleRequest m_request;
     Batch m_labelled; ///< the examples that a classifier is asked about
     std::optional<LoadedModel> m_model;
+    std::optional<ImageGeneration> m_generation; ///< of a diffusion model
+    GenerationNews m_news{m_request.tag, GenerationNews::Shows::Images};
     std::optional<Sampler> m_sampler;
     std::vector<std::int64_t> m_tokens;
     std::int64_t m_left = 0;
@@ -222,6 +249,7 @@ class EvaluateQuery final : public Query {
 public:
     explicit EvaluateQuery(EvaluateRequest request) : m_request(std::move(request)) {}
     QueryTag tag() const override { return m_request.tag; }
+    std::optional<Event> takeNews() override { return m_generation ? m_news.take(*m_generation) : std::nullopt; }
 
 private:
     std::optional<Event> work() override
@@ -229,6 +257,9 @@ private:
         if (!m_model) {
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_generation) {
+            return compared();
         }
         if (m_choices) {
             if (const Status asked = m_choices->advance(); !asked) {
@@ -281,6 +312,9 @@ private:
             return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
                                       " part: give it a fraction in the project"};
         }
+        if (!m_request.features.empty()) {
+            return beginImages(*std::move(model));
+        }
         m_model.emplace(std::move(*model));
         TrainerParts& parts = m_model->parts;
         m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
@@ -288,8 +322,62 @@ private:
         return Done{};
     }
 
+    /// Loads the network whose features are compared.
+    Status beginImages(LoadedModel model)
+    {
+        const projects::Project& project = model.parts.project;
+        if (projects::sampleUseOf(project.network.objective) != projects::SampleUse::Generate) {
+            return Error{"features", "the run \"" + project.name + "\" makes no images: its objective is " +
+                                         std::string(projects::traitsOf(project.network.objective).title)};
+        }
+        constexpr std::int64_t kFewestImages = 4; // each needs a third neighbour
+        if (m_request.generation.samples > 0 && m_request.generation.samples < kFewestImages) {
+            return Error{"samples", "got " + std::to_string(m_request.generation.samples) + ", expected at least " +
+                                        std::to_string(kFewestImages) + " to compare"};
+        }
+        if (const Status can = checkGeneration(project, m_request.generation); !can) {
+            return can;
+        }
+        Result<ImageFeatures> features = ImageFeatures::load({m_request.features}, project, watch());
+        if (!features) {
+            return features.error();
+        }
+        m_features.emplace(*std::move(features));
+        m_model.emplace(std::move(model));
+        m_generation.emplace(*m_model, m_request.generation, m_request.seed, kMeasuredImages);
+        return Done{};
+    }
+
+    /// Makes a step, and answers with the comparison after the last one.
+    std::optional<Event> compared()
+    {
+        m_generation->advance();
+        if (!m_generation->atEnd()) {
+            return std::nullopt;
+        }
+        const auto made = std::ssize(m_generation->classes());
+        Result<DenseMatrix> real = m_features->ofSplit(*m_model->parts.dataset, m_request.split, made);
+        if (!real) {
+            return QueryFailed{m_request.tag, real.error()};
+        }
+        if (real->rows() < made) {
+            return QueryFailed{m_request.tag,
+                               {"samples", "the part has " + std::to_string(real->rows()) + " images to compare " +
+                                               std::to_string(made) +
+                                               " with: expected at most as many, or a larger "
+                                               "part"}};
+        }
+        const DenseMatrix features = m_features->of(m_generation->values());
+        EvaluationReady ready{m_request.tag, comparedFeatures(*real, features), made, m_model->step, m_model->notes};
+        ready.features = m_features->text();
+        return ready;
+    }
+
     EvaluateRequest m_request;
     std::optional<LoadedModel> m_model;
+    std::optional<ImageFeatures> m_features;
+    std::optional<ImageGeneration> m_generation; ///< with EvaluateRequest::features
+    GenerationNews m_news{m_request.tag, GenerationNews::Shows::Share};
     std::optional<Evaluation> m_evaluation;
     std::optional<ChoiceEvaluation> m_choices; ///< with EvaluateRequest::choices
 };
