@@ -102,11 +102,20 @@ std::vector<NodeCase> casesOf(const std::string& kind)
     if (kind == "patchify") {
         return {{{{"out", std::int64_t{10}}}, {image}}};
     }
+    if (kind == "unpatchify") {
+        return {{{}, {Shape{{projects::kBatch, 64, 24}}}}};
+    }
+    if (kind == "one_position") {
+        return {{{}, {Shape{{projects::kBatch, 24}}}}};
+    }
+    if (kind == "step_embedding") {
+        return {{{}, {Shape{{projects::kBatch}, projects::Element::Token}}}};
+    }
     if (kind == "pool2d" || kind == "features_last") {
         return {{{}, {image}}};
     }
     if (kind == "layer_norm") {
-        return {{}, {{{"bias", false}}}};
+        return {{}, {{{"bias", false}}}, {{{"affine", false}}}};
     }
     if (kind == "scale") {
         const auto learned = [](const char* how, double scalar, double each) {

@@ -201,6 +201,11 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     row("dca-vit-s16", 22'122'472);
     row("vit-ti16", 5'716'456);
     row("vit-b16", 87'006'184);
+    // The published sizes count the fixed positions of 256 patches.
+    row("ancre-dit-s2", 32'963'360 - 256 * 384);
+    row("ancre-dit-b2", 130'512'416 - 256 * 768);
+    row("ancre-dit-l2", 458'102'816 - 256 * 1024);
+    row("ancre-dit-xl2", 675'129'632 - 256 * 1152);
     row("resnet-20", 269'722);
     row("resnet-32", 464'154);
     row("resnet-44", 658'586);

@@ -312,6 +312,20 @@ void TestShapes::images()
     QCOMPARE(infer("conv2d", {{"groups", std::int64_t{2}}}, image),
              "3 input and 8 output channels are not multiples of 2 groups: expected a divisor of both");
     QCOMPARE(infer("patchify", {}, image), "[batch, 64, 8]");
+    const Shape patches{{kBatch, 64, 48}};
+    QCOMPARE(infer("unpatchify", {{"patch", std::int64_t{4}}, {"columns", std::int64_t{8}}}, patches), "[batch, 3072]");
+    QCOMPARE(infer("unpatchify", {{"patch", std::int64_t{5}}, {"columns", std::int64_t{8}}}, patches),
+             "[in] has 48 features, expected a multiple of 25, the pixels of a patch");
+    QCOMPARE(infer("unpatchify", {{"columns", std::int64_t{7}}}, patches),
+             "[in] got [batch, 64, 48], expected rows of 7 positions");
+    QCOMPARE(infer("slice", {{"first", std::int64_t{2}}}, Shape{{kBatch, 10}}), "[batch, 8]");
+    QCOMPARE(infer("slice", {{"first", std::int64_t{3}}}, Shape{{kBatch, 10}}),
+             "[in] has 10 features, expected at least 11, the end of the slice");
+    QCOMPARE(infer("one_position", {}, Shape{{kBatch, 10}}), "[batch, 1, 10]");
+    const Shape numbers{{kBatch}, Element::Token};
+    QCOMPARE(infer("step_embedding", {{"features", std::int64_t{6}}}, numbers), "[batch, 6]");
+    QCOMPARE(infer("step_embedding", {{"features", std::int64_t{7}}}, numbers),
+             "[features] got 7, expected an even number");
     QCOMPARE(infer("patchify", {{"patch", std::int64_t{5}}}, image),
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
     QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");

@@ -32,7 +32,7 @@ using projects::Project;
 std::unique_ptr<CompiledNetwork> compiled(const Project& project, engine::SumOrder sums)
 {
     Result<std::unique_ptr<CompiledNetwork>> network =
-        CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu", sums);
+        CompiledNetwork::compile(project, projects::examplesOf(project), "cpu", sums);
     if (!network) {
         throw std::runtime_error(network.error().text());
     }
@@ -44,7 +44,7 @@ std::unique_ptr<CompiledNetwork> compiled(const Project& project, engine::SumOrd
 
 std::string compileError(const Project& project)
 {
-    const auto network = CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
+    const auto network = CompiledNetwork::compile(project, projects::examplesOf(project), "cpu");
     return network ? "" : network.error().text();
 }
 
@@ -102,14 +102,20 @@ at::Tensor leaf(at::IntArrayRef shape, std::uint64_t seed, double scale)
 
 DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t time, std::uint64_t seed)
 {
-    const projects::ExampleSchema examples = projects::examplesOf(project.data);
+    const projects::ExampleSchema examples = projects::examplesOf(project);
     if (!examples.hasTime()) {
         const at::ScalarType type = project.training.precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
         const at::Tensor input = randomTensor({batch, examples.input().shape.features()}, seed).to(type);
         if (examples.target().isTokens()) {
             return {input, at::arange(batch, at::kLong).remainder(examples.target().vocabulary)};
         }
-        return {input, randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
+        DeviceBatch vectors{input, randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
+        for (const projects::ExampleField& field : examples.fields) {
+            if (field.role == projects::FieldRole::Condition && field.isTokens()) { // the first number, and others
+                vectors.conditions.emplace(field.name, (at::arange(batch, at::kLong) * 7).remainder(field.vocabulary));
+            }
+        }
+        return vectors;
     }
     const Philox random(seed);
     at::Tensor tokens = at::empty({batch, time + 1}, at::kLong);

@@ -79,6 +79,7 @@ private Q_SLOTS:
             {"segment_embedding", "x input; a segment_embedding; y output; x > a; a > y"},
             {"sinusoidal_positions", "x input; l linear; a sinusoidal_positions; y output; x > l; l > a; a > y"},
             {"token_embedding", "x input; a linear; y output; x > a; a > y"}, // in the stem
+            {"step_embedding", "x input; a linear; y output; x > a; a > y"},  // in the stem, see tst_diffusion.cpp
         };
         const char* const image = "x input; i image channels=1 height=2 width=3; c conv2d out=1; f flatten; y output; "
                                   "x > i; i > c; c > f; f > y";
@@ -90,7 +91,13 @@ private Q_SLOTS:
                                     "f first_token; y output; x > i; i > p; p > c; c > f; f > y";
         const char* const patches = "x input; i image channels=6 height=1 width=1; p patchify patch=1; m mean_pool; "
                                     "y output; x > i; i > p; p > m; m > y";
+        const char* const unpatched = "x input; i image channels=6 height=1 width=1; p patchify patch=1; u unpatchify "
+                                      "patch=1 columns=1; y output; x > i; i > p; p > u; u > y";
         const std::map<std::string, const char*> vectors{
+            {"unpatchify", unpatched},
+            {"one_position", "x input; l linear; o one_position; m mean_pool; y output; x > l; l > o; o > m; m > y"},
+            {"slice", "x input; l linear; a slice count=4; b slice first=4 count=2; c concat; y output; x > l; l > a; "
+                      "l > b; b > c.in1; a > c.in2; c > y"},
             {"add", "x input; a linear; s add; y output; x > a; x > s.in1; a > s.in2; s > y"},
             {"multiply", "x input; a linear; s multiply; y output; x > a; x > s.in1; a > s.in2; s > y"},
             {"concat", "x input; s concat; a linear; y output; x > s.in1; x > s.in2; s > a; a > y"},
