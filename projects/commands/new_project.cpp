@@ -37,6 +37,7 @@ const Example& exampleFor(const Source& source)
     const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
                              : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
                              : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
+                             : std::holds_alternative<LatentData>(source)        ? "small-dit"
                              : imageSizeOf(source)                               ? "small-vit"
                              : std::holds_alternative<WorldData>(source)         ? "point-maze"
                                                                                  : "plain-language";
@@ -124,10 +125,15 @@ void makeFineTuning(Project& project, const LabelledTextData& source)
     project.data.validationFraction = 0.1;
 }
 
-/// Fits the stem to the form of the pictures.
+/// Fits the stem to the form of the pictures, and where they are noised the head too.
 void makeStem(Project& project, const Source& source)
 {
-    if (const std::optional<ImageSize> image = imageSizeOf(source)) {
+    const std::optional<ImageSize> image = imageSizeOf(source);
+    if (image && traitsOf(project.network.objective).diffuses) {
+        const std::int64_t patch = image->height % 2 == 0 && image->width % 2 == 0 ? 2 : 1;
+        project.network.stem = ditStem(*image, patch);
+        project.network.head = ditHead(*image, patch, project.data.diffusion.learnsVariance);
+    } else if (image) {
         project.network.stem = patchStem(image->channels, image->height, image->width);
     }
 }
@@ -264,6 +270,9 @@ bool fitsRecipe(const Recipe& recipe, const Source& source)
         return recipe.project.network.objective == Objective::MaskedToken; // for fine-tuning
     }
     const Source own = asRead(source, recipe);
+    if (std::holds_alternative<LatentData>(own) && !std::holds_alternative<LatentData>(recipe.project.data.source)) {
+        return false;
+    }
     const ExampleSchema read = examplesOf(recipe.project.data);
     const ExampleSchema given = examplesOf({.source = own});
     return fits(traitsOf(recipe.project.network.objective), given) &&
@@ -338,6 +347,8 @@ Result<Project> projectFrom(const NewProject& wanted)
         makeFineTuning(project, *texts);
     } else if (const Status staged = takeSchedule(project, *recipe); !staged) {
         return staged.error();
+    } else if (traitsOf(project.network.objective).diffuses) {
+        makeStem(project, project.data.source);
     }
     if (const Status wired = change(project, wireAs(project, chosen).edit); !wired) {
         return wired.error();

@@ -30,6 +30,7 @@ constexpr ExampleCard kCards[] = {
     {"small-vit", "Small ViT", "Vision transformer on generated pictures: which two of five parts does it see?"},
     {"small-resnet", "Small ResNet", "Residual network of convolutions in three stages, on generated pictures"},
     {"small-efficientnet", "Small EfficientNet", "Inverted bottlenecks in three stages, on generated pictures"},
+    {"small-dit", "Small DiT", "Diffusion transformer on generated pictures: which pictures does it make from noise?"},
     {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides"},
     {"small-ul2", "Small UL2", "Decoder that restores hidden spans of a text, which all of its tokens see"},
 };
