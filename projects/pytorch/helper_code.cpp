@@ -97,6 +97,34 @@ constexpr HelperText kHelpers[] = {
     angles = steps.to(wide).unsqueeze(-1) * frequencies.to(wide)
     return torch.cat((angles.cos(), angles.sin()), dim=-1).to(torch.get_default_dtype())
 )"},
+    {Helper::NoiseLoss, "noise_loss", R"(def noise_loss(output, target, x, steps, count, first, last):
+    """The squared error of the noise, and the bits of the variational bound that train the variances alone. `output` has
+    the noise and the shares of the variances, `x` is the noised example, and `steps` counts from 0.
+    """
+    beta = torch.linspace(first, last, count, dtype=torch.float64, device=output.device)
+    bars = torch.cumprod(1 - beta, 0)
+    before = torch.cat((bars.new_ones(1), bars[:-1]))
+    posterior = beta * (1 - before) / (1 - bars)
+    posterior = torch.cat((posterior[1:2], posterior[1:]))
+
+    def of(table):
+        return table[steps].to(output).unsqueeze(1)
+
+    noise, share = output.chunk(2, dim=1)
+    low, high = of(posterior.log()), of(beta.log())
+    log_variance = (share + 1) / 2 * high + (1 - share) / 2 * low
+    error = (noise.detach() - target) * of(beta / ((1 - beta) * (1 - bars)).sqrt())
+    bound = (log_variance - low - 1 + (low - log_variance).exp() + error**2 * (-log_variance).exp()) / 2
+    clean = (x - target * of((1 - bars).sqrt())) / of(bars.sqrt())
+
+    def below(z):
+        return torch.erfc(-z * (-log_variance / 2).exp() / math.sqrt(2)) / 2
+
+    mass = torch.where(clean > 0.999, below(1 / 255 - error), below(error + 1 / 255) - below(error - 1 / 255))
+    mass = torch.where(clean < -0.999, below(error + 1 / 255), mass)
+    nats = torch.where((steps == 0).unsqueeze(1), -mass.clamp_min(1e-12).log(), bound)
+    return (noise - target).square().mean() + nats.mean() / math.log(2)
+)"},
     {Helper::Sinusoids, "sinusoids", R"(def sinusoids(x, base):
     """For [batch, time, d], at position p: sin(p / base^(2i/d)) and its cosine as features 2i and 2i + 1."""
     time, width = x.shape[-2:]

@@ -22,6 +22,7 @@ enum class Helper {
     BatchNorm,
     DropExamples,
     StepEmbedding,
+    NoiseLoss,
     Sinusoids,
     GridSinusoids,
     SinusoidHalves,

@@ -75,6 +75,11 @@ public:
         }
         const TopologySetting setting{m_project, m_project.network.depth(), m_layers.present(),
                                       m_helpers, m_layers.leavesOut(),      m_layers.visits};
+        if (learnsVariance(m_project, m_project.network)) { // the loss reads it
+            m_conditions.insert(kTimestep);
+            m_arguments.emplace(kTimestep, kTimestep);
+            m_helpers.use(Helper::NoiseLoss);
+        }
         m_topology = codeOf(setting);
         m_code.names.insert(m_topology.names.begin(), m_topology.names.end());
         writeNetwork();
@@ -146,7 +151,7 @@ private:
     [[nodiscard]] std::string variableOf(const std::string& name) const
     {
         const auto found = m_variables.find(name);
-        return found == m_variables.end() ? name : found->second;
+        return found == m_variables.end() ? conditionVariable(name) : found->second;
     }
     /// Returns the variables of a graph's outputs; its main one is `main`.
     [[nodiscard]] std::string outputsOf(const GraphRef& ref, const std::string& main) const
@@ -509,7 +514,8 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         PythonText& out = m_network;
         std::string outputs = "output";
         std::string given = objective.target == Element::Token ? "targets" : "target";
-        std::string value(objective.pyTorch);
+        std::string value = learnsVariance(m_project, m_project.network) ? noiseLossText(m_project, entering())
+                                                                         : std::string(objective.pyTorch);
         if (objective.smooths && m_project.network.labelSmoothing > 0) {
             value.replace(value.size() - 1, 1,
                           ", label_smoothing=" + pythonReal(m_project.network.labelSmoothing) + ")");

@@ -41,6 +41,8 @@ struct PyTorchCode {
 
 /// True if the code can have the loss. It has no losses at exits, and none of an exit gate.
 [[nodiscard]] bool isExported(const Loss& loss);
+/// Returns the argument of forward() that is the condition of this name: "class_" for "class", which Python reserves.
+[[nodiscard]] std::string conditionVariable(const std::string& condition);
 /// Returns the network as an evaluation after some step runs it. `layers` has for each tower an entry for each layer of
 /// its stack, or none to export all; it may be empty. The error names a part that has no PyTorch code.
 [[nodiscard]] Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project,

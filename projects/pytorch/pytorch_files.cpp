@@ -140,7 +140,10 @@ std::string valuesOf(const SoundProject& project, const ExampleField& field)
         return "1 for a token, 0 for padding";
     }
     if (field.role == FieldRole::Condition) {
-        return field.name == kSegmentsPort ? "0 for tokens of the first text, 1 for those of the second" : "";
+        return field.name == kTimestep       ? "the step of the noise, from 0"
+               : field.name == kClass        ? "the class; the last number is none"
+               : field.name == kSegmentsPort ? "0 for tokens of the first text, 1 for those of the second"
+                                             : "";
     }
     if (field.role == FieldRole::Input) {
         return field.isTokens() ? tokensOf(project->data.source) : pictures ? picturesOf(project->data) : "";
@@ -165,11 +168,12 @@ std::string callsOf(const SoundProject& project, const PyTorchCode& code)
                 (values.empty() ? "" : ": " + values) + ".\n";
     };
     for (const ExampleField& field : examples.fields) {
-        const bool condition = std::ranges::find(code.conditions, field.name) != code.conditions.end();
+        const bool condition =
+            std::ranges::find(code.conditions, conditionVariable(field.name)) != code.conditions.end();
         const bool label = std::ranges::find(code.labels, field.name) != code.labels.end();
         const std::string name = field.role == FieldRole::Input    ? input
                                  : field.role == FieldRole::Target ? target
-                                 : condition                       ? field.name
+                                 : condition                       ? conditionVariable(field.name)
                                  : label                           ? field.name + "_targets"
                                                                    : "";
         if (!name.empty()) {

@@ -8,6 +8,7 @@
 #include "projects/nodes/loss_groups.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
+#include "projects/pytorch/helper_code.h"
 #include "projects/pytorch/python_text.h"
 
 #include <algorithm>
@@ -137,6 +138,13 @@ public:
                 helpers += "\n\n" + std::string(text);
             }
         }
+        HelperCode loss(PythonNames({}));
+        for (const Part& part : m_parts) {
+            if (learnsVariance(m_project, part.network)) {
+                loss.use(Helper::NoiseLoss);
+            }
+        }
+        helpers += loss.text();
         finish(m_code,
                moduleOf({"The networks of the project " + plainText(m_project.name) + ".",
                          "Written by Residua. It needs PyTorch 2.5 or newer and the files of the towers beside "
@@ -175,7 +183,7 @@ private:
         }
         for (const auto& [variable, name] : code->arguments) {
             if (!m_variables.contains(name)) {
-                m_conditions.insert(name);
+                m_conditions.insert(variable);
             }
         }
         m_code.files[module + ".py"] = std::move(code->code.model);
@@ -261,7 +269,7 @@ private:
             const std::string& input = part.network.input;
             std::string given = input.empty() ? entering() : valueText(input);
             for (const auto& [variable, name] : part.code.arguments) {
-                given += ", " + variable + "=" + (m_variables.contains(name) ? valueText(name) : name);
+                given += ", " + variable + "=" + (m_variables.contains(name) ? valueText(name) : variable);
             }
             m_text.line(joinedText(part.code.values, ", ", valueText) + " = self." + part.attribute + "(" + given +
                         ")");
@@ -321,7 +329,8 @@ private:
             }
             m_text.line("output = " + valueText(outputOf(part.network)));
             const ObjectiveTraits& objective = traitsOf(part.network.objective);
-            std::string value(objective.pyTorch);
+            std::string value = learnsVariance(m_project, part.network) ? noiseLossText(m_project, entering())
+                                                                        : std::string(objective.pyTorch);
             if (objective.smooths && part.network.labelSmoothing > 0) {
                 value.replace(value.size() - 1, 1,
                               ", label_smoothing=" + pythonReal(part.network.labelSmoothing) + ")");
@@ -428,6 +437,23 @@ private:
 };
 
 } // namespace
+
+bool learnsVariance(const Project& project, const Network& network)
+{
+    return traitsOf(network.objective).diffuses && project.data.diffusion.learnsVariance;
+}
+
+std::string noiseLossText(const Project& project, const std::string& x)
+{
+    const Diffusion& diffusion = project.data.diffusion;
+    return "noise_loss(output, target, " + x + ", " + kTimestep + ", " + std::to_string(diffusion.steps) + ", " +
+           pythonReal(diffusion.first) + ", " + pythonReal(diffusion.last) + ")";
+}
+
+std::string conditionVariable(const std::string& condition)
+{
+    return PythonNames({}).of(condition);
+}
 
 bool isExported(const Loss& loss)
 {

@@ -17,6 +17,11 @@ namespace residua::projects {
 using ValueVariables = std::map<std::string, std::string>;
 [[nodiscard]] ValueVariables valueVariables(const Project& project);
 
+/// True if the tower's objective trains the variances of diffusion.
+[[nodiscard]] bool learnsVariance(const Project& project, const Network& network);
+/// Returns the loss that trains them, an expression of `output`, `target`, the input `x` and the condition kTimestep.
+[[nodiscard]] std::string noiseLossText(const Project& project, const std::string& x);
+
 /// The code of one tower of several.
 struct TowerCode {
     PyTorchCode code; ///< `model` has no load()

@@ -117,7 +117,7 @@ Status PyTorchWriter::gather()
     m_recorded.add("input", m_source.sample.input);
     m_recorded.add("target", m_source.sample.target);
     for (const auto& [name, values] : m_source.sample.conditions) {
-        m_recorded.add(name, values);
+        m_recorded.add(projects::conditionVariable(name), values);
     }
     m_recorded.add("output", output.detach());
     m_recorded.add("loss", sum.reshape({1}).to(output.scalar_type()));

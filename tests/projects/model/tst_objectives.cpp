@@ -31,6 +31,7 @@ Project exampleWith(const ObjectiveTraits& objective, bool fitting)
     }
     if (fitting && objective.diffuses) {
         project = findExample("small-vit")->project;
+        project.data.diffusion.learnsVariance = false; // whose loss reads the step too
     }
     if (fitting && objective.acts) {
         const std::int64_t features = project.stack().width;

@@ -402,6 +402,15 @@ void PyTorchCases::addImageKinds()
     vit.network.head = projects::classHead("layer_norm");
     vit.network.blocks.front().graph = projects::bidirectional(vit.network.blocks.front().graph);
     add("kinds-vit", std::move(vit));
+
+    const projects::ImageSize size{3, 8, 8};
+    Project dit = tinyLanguage("gpt", "ancre-ingoing", 2);
+    dit.data.source = projects::DrawnPictures{.size = 8, .samples = 20};
+    dit.network.objective = projects::Objective::Diffusion;
+    dit.network.stem = projects::ditStem(size, 2);
+    dit.network.blocks.front().graph = projects::ditBlock(2);
+    dit.network.head = projects::ditHead(size, 2, dit.data.diffusion.learnsVariance);
+    add("kinds-dit", std::move(dit));
 }
 
 void PyTorchCases::addAttentions()
