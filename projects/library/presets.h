@@ -47,9 +47,9 @@ struct BlockPreset {
 [[nodiscard]] Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width);
 /// Returns a head that reads classes from the norm's mean over all positions.
 [[nodiscard]] Graph classHead(const std::string& norm);
-/// Return the stem, the block and the head of a diffusion transformer for images of a size, whose sides are multiples of
-/// `patch`. Block and head read the value "network.condition" of the stem, which the layers compute shifts, scales and
-/// gates from (adaLN-Zero). `learnsVariance`: as of Diffusion.
+/// Return the stem, the block and the head of a diffusion transformer for images of a size, whose sides are multiples
+/// of `patch`. Block and head read the value "network.condition" of the stem, which the layers compute shifts, scales
+/// and gates from (adaLN-Zero). `learnsVariance`: as of Diffusion.
 [[nodiscard]] Graph ditStem(const ImageSize& image, std::int64_t patch);
 [[nodiscard]] Graph ditBlock(std::int64_t heads);
 [[nodiscard]] Graph ditHead(const ImageSize& image, std::int64_t patch, bool learnsVariance);

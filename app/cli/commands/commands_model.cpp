@@ -179,7 +179,8 @@ constexpr const char* kNumpyEnding = ".npy";
 /// Writes the images that were made to a file: a picture of all, or an array.
 Exit writeImages(const engine::SampleReady& ready, const std::string& path, const Console& console)
 {
-    const Status written = writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet);
+    const Status written =
+        writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet);
     if (!written) {
         return console.fail(Exit::RunFailed, written.error());
     }

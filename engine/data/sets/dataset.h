@@ -165,7 +165,7 @@ labelsIn(const projects::Source& source, const std::filesystem::path& projectDir
                                 std::int64_t most);
 
 /// Returns images that a model made for people, with the names of their classes. `values` has the numbers of each by
-/// channel, row and column, as the network reads them. Of latents the first three channels are shown, or the first.
+/// channel, row and column, as the network reads them. Shows the first three channels of latents, or the first one.
 [[nodiscard]] FedBatch madeImages(const Dataset& dataset, std::span<const float> values,
                                   const std::vector<std::int64_t>& classes, const projects::DataSource& data);
 

@@ -149,7 +149,7 @@ at::Tensor fixedModel(const at::Tensor& x, const at::Tensor& steps, const at::Te
     return learnsVariance ? at::cat({epsilon, (x + shift).tanh()}, 1) : epsilon;
 }
 
-/// The same chain for one image, written out.
+/// Returns the image that the chain makes, written out for one image.
 std::vector<double> referenceImage(const projects::Diffusion& diffusion, const projects::ImageSize& size,
                                    const Generation& generation, const std::vector<std::int64_t>& steps,
                                    std::int64_t label, std::int64_t null, RandomStream random)

@@ -157,7 +157,7 @@ private Q_SLOTS:
         QVERIFY(again.fields == held.fields);
     }
 
-    /// The same latents in a safetensors file of each type, and in a folder.
+    /// A safetensors file of each type and a folder have equal latents.
     void latentsAreRead_data()
     {
         QTest::addColumn<QString>("form");

@@ -49,7 +49,7 @@ private slots:
         }
     }
 
-    /// Of normal distributions whose covariances are diagonal: ‖m − m'‖² + Σ (σ − σ')².
+    /// The distance of diagonal covariances is ‖m − m'‖² + Σ (σ − σ')².
     void theDistanceOfDiagonalCovariancesIsKnown()
     {
         const auto features = [](const std::vector<double>& deviations, double mean) {
