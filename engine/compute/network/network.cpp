@@ -460,7 +460,7 @@ private:
             if (tower.index == m_judged) {
                 return outputs;
             }
-            addOutputs(*tower.compiled, outputs, whole);
+            addOutputs(*tower.compiled, outputs, whole.inputs);
         }
         return {}; // not reached: the judged tower is used
     }
