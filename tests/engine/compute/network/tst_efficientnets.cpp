@@ -168,7 +168,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Whole examples lose their branch, with the rate of the layer, and the others are scaled up.
+    /// Dropout of examples zeroes the branch of an example with the rate of the layer, and scales the others up.
     void examplesAreDroppedMoreOftenInLaterLayers()
     {
         Project project = tinyVectors("linear", "plain", 3);
@@ -230,7 +230,7 @@ private Q_SLOTS:
             }
         }
     }
-    /// Of those that do not connect the halves of a block, which these blocks do not have.
+    /// Topologies that connect the halves of a block are left out, because these blocks have none.
     void topologiesConnectTheBlocksOfAStage()
     {
         QFETCH(QString, example);
