@@ -513,7 +513,7 @@ private:
                    : valueLoss(loss, output, target);
     }
 
-    /// True if the values are of tokens, some of which pad a row.
+    /// True if the loss compares values of tokens in rows that have padding.
     [[nodiscard]] static bool isPadded(const at::Tensor& output, const at::Tensor& target, const DeviceBatch& batch,
                                        const Pass& whole)
     {

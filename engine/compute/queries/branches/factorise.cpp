@@ -259,7 +259,7 @@ private:
         branch.steps = m_after.training.steps;
         branch.matrices = coefficientsOf(*m_network, branch.step);
         const WeightAverage average(m_after.training, m_network->parameters());
-        if (m_opened->averaged) { // training goes on with the weights as trained, and with these factors
+        if (m_opened->averaged) { // the run continues from the weights as trained, with these factors
             if (const Status applied = m_kept.apply(checkpoint().model, *m_network, watch()); !applied) {
                 return applied;
             }

@@ -181,7 +181,7 @@ private slots:
         }
     }
 
-    /// What is measured beside making a run is what evaluations measure: the running mean of the weights.
+    /// The losses before and after are those of the running mean of the weights, which evaluations use.
     void lossesAreOfTheEvaluatedWeights()
     {
         projects::Project project = twoTowerRun("ancre-ingoing");
