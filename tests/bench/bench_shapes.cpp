@@ -25,6 +25,7 @@ const BenchShape kShapes[] = {
     {"llama1b-8192", "transformer", 24, 2048, 32, 32'000, 8192, false},
     {"gpt2-124m", "gpt", 12, 768, 12, 50'304, 1024, true}, // the vocabulary is padded as nanoGPT and llm.c pad it
     {"small-vit", "gpt", 6, 64, 4, 10, 1, false, true},
+    {"small-dit", "dit", 6, 64, 4, 10, 1, false, true},
     {"small-bert", "gpt", 8, 128, 4, 64, 64, true, true},
     {"small-resnet", "basic", 6, 32, 1, 10, 1, false, true},
     {"small-efficientnet", "mbconv", 6, 24, 1, 10, 1, false, true},

@@ -17,6 +17,8 @@ import time
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+import peer_dit
+from peer_dit import Dit
 from peer_pictures import Pictures
 
 
@@ -39,6 +41,7 @@ SHAPES = {
     "llama1b-8192": Shape(False, 24, 2048, 32, 5461, 32000, 8192),
     "gpt2-124m": Shape(True, 12, 768, 12, 3072, 50304, 1024),
     "small-vit": Shape(True, 6, 64, 4, 256, 10, 1, "vit"),  # the examples of these names
+    "small-dit": Shape(True, 6, 64, 4, 256, 10, 1, "dit"),
     "small-bert": Shape(True, 8, 128, 4, 512, 64, 64, "bert"),
     "small-resnet": Shape(True, 6, 32, 1, 32, 10, 1, "resnet"),
     "small-efficientnet": Shape(True, 6, 24, 1, 144, 10, 1, "efficientnet"),
@@ -245,11 +248,12 @@ class Member:
         before = self.allocated()
         torch.manual_seed(1)
         family = self.shape.family
-        network = (
-            Pictures(family, self.shape.vocabulary)
-            if family in ("resnet", "efficientnet")
-            else Network(self.shape, topology, dtype, residual)
-        )
+        if family == "dit":
+            network = Dit(self.shape)
+        elif family in ("resnet", "efficientnet"):
+            network = Pictures(family, self.shape.vocabulary)
+        else:
+            network = Network(self.shape, topology, dtype, residual)
         self.network = network.to(options.device)
         self.parameters = list(self.network.parameters())
         self.optimiser = torch.optim.AdamW(self.parameters, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.1, fused=True)
@@ -267,6 +271,10 @@ class Member:
         if shape.family in PICTURES:
             pictures = torch.randn(self.batch, 3, SIDE, SIDE, device=device)
             return pictures, torch.randint(shape.vocabulary, (self.batch,), device=device)
+        if shape.family == "dit":
+            pictures, noise = torch.randn(2, self.batch, 3 * peer_dit.SIDE**2, device=device)
+            steps = torch.randint(peer_dit.STEPS, (self.batch,), device=device)
+            return (pictures, steps, torch.randint(shape.vocabulary + 1, (self.batch,), device=device)), noise
         batch = torch.randint(shape.vocabulary, (self.batch, shape.length + 1), device=device)
         if shape.family == "bert":
             hidden = torch.rand(batch.shape, device=device) < HIDDEN

@@ -429,6 +429,28 @@ private Q_SLOTS:
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
     }
 
+    /// Conditions that all layers read, and what has one position.
+    void diffusion_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const char* const topology : {"plain", "ancre-ingoing", "grn-v1"}) {
+            QTest::newRow(topology) << topology;
+        }
+    }
+    void diffusion()
+    {
+        QFETCH(QString, topology);
+        Project project = projects::findExample("small-dit")->project;
+        project.stack().topology = topologyNamed(topology.toStdString(), project.network);
+        project.training.batch = 4;
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), cost->total.parameters);
+        const engine::DeviceBatch batch = randomBatch(project, project.training.batch, 1, 5);
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.05);
+    }
+
     /// The pixels of pictures as the entries of the stack.
     void picturesAsEntries()
     {

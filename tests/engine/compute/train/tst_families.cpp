@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Families of networks beside decoders: vision transformers and BERT, under everything that changes their depth.
+// Families of networks beside decoders: vision transformers, BERT and diffusion transformers, under everything that
+// changes their depth.
 #include "engine/compute/train/evaluation.h"
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
@@ -30,7 +31,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("family");
         QTest::addColumn<QString>("topology");
         QTest::addColumn<QString>("schedule");
-        for (const char* const family : {"small-vit", "small-bert"}) {
+        for (const char* const family : {"small-vit", "small-bert", "small-dit"}) {
             for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
                 QTest::addRow("%s, %s", family, preset.name.c_str())
                     << family << QString::fromStdString(preset.name) << QStringLiteral("none");
@@ -42,7 +43,7 @@ private Q_SLOTS:
         }
     }
 
-    /// In ten steps on sixteen pictures, or on hidden words, the loss falls; all numbers stay finite.
+    /// In ten steps on sixteen pictures, their noise, or hidden words, the loss falls; all numbers stay finite.
     void everyTopologyTrains()
     {
         QFETCH(QString, family);

@@ -158,7 +158,9 @@ Project familyUnder(const std::string& example, const std::string& topology)
     project.data.augmentation = {};
     if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {
         *pictures = {.size = kSide, .samples = 16};
-        project.network.stem = projects::patchStem(3, kSide, kSide);
+        if (!projects::traitsOf(project.network.objective).diffuses) { // whose pictures have this side
+            project.network.stem = projects::patchStem(3, kSide, kSide);
+        }
     } else {
         std::get<projects::SyntheticLanguage>(project.data.source).tokens = 20'000;
         project.training.sequenceLength = 32;
