@@ -328,7 +328,7 @@ private:
 
     /// Prints one line. The copy is measured between the rounds, so that both see the same machine.
     void report(const char* kernel, const BenchCase& which, const Problem& problem, double bytes,
-                const std::function<Status()>& work)
+                const std::function<kernels::Status()>& work)
     {
         std::printf("%-10s %-10s %-4s %3lld %4lld %1lld %9lld ", kernel, which.kind->name.data(),
                     which.isBf16 ? "bf16" : "fp32", static_cast<long long>(which.sources),
@@ -338,9 +338,9 @@ private:
         std::vector<double> shares;
         for (int round = -1; round < m_options.rounds && (times.empty() || !isOver()); ++round) {
             const double copy = copySeconds(m_copyByKernel);
-            Status status = Status::ok;
+            kernels::Status status = kernels::Status::ok;
             const double time = m_device.seconds([&] { status = work(); });
-            if (status != Status::ok) {
+            if (status != kernels::Status::ok) {
                 std::printf("%s %s\n", describe(status), m_device.lastError().c_str());
                 return;
             }
