@@ -281,9 +281,9 @@ private slots:
     {
         constexpr Index kKernel = 3;
         for (const Nonlinearity follows : {Nonlinearity::Relu, Nonlinearity::Silu}) {
-            LowRankProblem problem = problemOf(drawn(6 * kKernel, 4 * kKernel, 3), 3, follows);
+            LowRankProblem problem = problemOf(drawn(6 * kKernel, 4 * kKernel, 3), 2, follows);
             problem.kernel = kKernel;
-            problem.lfai = {5e-3, 256, 128, 6};
+            problem.lfai = {1e-3, 256, 128, 6};
             const LowRankFit spectral = fitted(problem, LowRankMethod::Spectral);
             const LowRankFit found = fitted(problem, LowRankMethod::LfaiWs);
             QVERIFY(found.measures.functionError < 0.995 * spectral.measures.functionError);
