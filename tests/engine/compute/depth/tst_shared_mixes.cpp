@@ -28,25 +28,28 @@ namespace {
 
 constexpr std::int64_t kStored = 4;
 
-struct Case {
+struct SharedMixCase {
     const char* name;
     const char* topology;
     const char* block;
     EarlierEntries earlier;
     std::int64_t k;
-    WeightKind weight;
+    projects::WeightKind weight;
     NormaliseOver normalise;
 };
-constexpr Case kCases[] = {
-    {"last two", "denseformer", "transformer", EarlierEntries::Nothing, 2, WeightKind::Scalar, NormaliseOver::None},
-    {"input and last", "denseformer", "transformer", EarlierEntries::Input, 3, WeightKind::PerFeature,
+constexpr SharedMixCase kSharedMixCases[] = {
+    {"last two", "denseformer", "transformer", EarlierEntries::Nothing, 2, projects::WeightKind::Scalar,
      NormaliseOver::None},
-    {"more than there are", "denseformer", "transformer", EarlierEntries::Nothing, 20, WeightKind::Scalar,
+    {"input and last", "denseformer", "transformer", EarlierEntries::Input, 3, projects::WeightKind::PerFeature,
+     NormaliseOver::None},
+    {"more than there are", "denseformer", "transformer", EarlierEntries::Nothing, 20, projects::WeightKind::Scalar,
      NormaliseOver::Sources},
-    {"beside", "ancre-ingoing", "transformer", EarlierEntries::Nothing, 3, WeightKind::Scalar, NormaliseOver::Sources},
-    {"sum of branches", "grn-v2", "transformer", EarlierEntries::InputAndSum, 2, WeightKind::PerFeature,
+    {"beside", "ancre-ingoing", "transformer", EarlierEntries::Nothing, 3, projects::WeightKind::Scalar,
+     NormaliseOver::Sources},
+    {"sum of branches", "grn-v2", "transformer", EarlierEntries::InputAndSum, 2, projects::WeightKind::PerFeature,
      NormaliseOver::None},
-    {"ports", "dca", "transformer-qkv", EarlierEntries::InputAndSum, 2, WeightKind::Scalar, NormaliseOver::None},
+    {"ports", "dca", "transformer-qkv", EarlierEntries::InputAndSum, 2, projects::WeightKind::Scalar,
+     NormaliseOver::None},
 };
 
 DepthMix& mixOf(Project& project)
@@ -55,7 +58,7 @@ DepthMix& mixOf(Project& project)
 }
 
 /// Layers 1 and 4 once, and 2 and 3 `visits` times.
-Project looped(const Case& of, VisitRows rows, std::int64_t visits = 3)
+Project looped(const SharedMixCase& of, VisitRows rows, std::int64_t visits = 3)
 {
     Project project = tinyLanguage(of.block, "plain", kStored);
     project.stack().topology = topologyNamed(of.topology, project.network);
@@ -85,7 +88,7 @@ std::int64_t rowOf(std::int64_t target, std::int64_t visits)
 }
 
 /// Returns the shared row of each term of the plan, by hand: input, sum, then from the k-th newest to the newest.
-std::vector<std::int64_t> rowsByHand(const Case& of, const Project& project, std::int64_t visits)
+std::vector<std::int64_t> rowsByHand(const SharedMixCase& of, const Project& project, std::int64_t visits)
 {
     const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     const DepthPlan plan = planOf(mix, project.network.depth());
@@ -181,14 +184,14 @@ private Q_SLOTS:
     void visitsShareRows_data()
     {
         QTest::addColumn<int>("index");
-        for (std::size_t i = 0; i < std::size(kCases); ++i) {
-            QTest::newRow(kCases[i].name) << static_cast<int>(i);
+        for (std::size_t i = 0; i < std::size(kSharedMixCases); ++i) {
+            QTest::newRow(kSharedMixCases[i].name) << static_cast<int>(i);
         }
     }
     void visitsShareRows()
     {
         QFETCH(int, index);
-        const Case& of = kCases[index];
+        const SharedMixCase& of = kSharedMixCases[index];
         for (const std::int64_t visits : {1, 3}) {
             const Project own = looped(of, VisitRows::Visit, visits);
             compare(looped(of, VisitRows::Layer, visits), own, {{"topology.coefficient", rowsByHand(of, own, visits)}});
@@ -208,7 +211,7 @@ private Q_SLOTS:
     /// The parameters do not depend on the number of visits, and cost counts them.
     void anyNumberOfVisitsHasTheSameParameters()
     {
-        for (const Case& of : kCases) {
+        for (const SharedMixCase& of : kSharedMixCases) {
             const auto three = compiled(looped(of, VisitRows::Layer, 3));
             for (const std::int64_t visits : {2, 7}) {
                 const Project project = looped(of, VisitRows::Layer, visits);
@@ -225,7 +228,7 @@ private Q_SLOTS:
     /// Layers of their own get the rows of their visits, so that the network is the same.
     void untyingCopiesRows()
     {
-        for (const Case& of : kCases) {
+        for (const SharedMixCase& of : kSharedMixCases) {
             const Project before = looped(of, VisitRows::Layer);
             const auto made = untied(before);
             QVERIFY2(made.ok(), of.name);
@@ -241,14 +244,14 @@ private Q_SLOTS:
     void faultsNameWhatIsNeeded()
     {
         const auto fault = [](const auto& change) {
-            Project project = looped(kCases[0], VisitRows::Layer);
+            Project project = looped(kSharedMixCases[0], VisitRows::Layer);
             change(mixOf(project), project.stack().loops[0]);
             return faultOf(project);
         };
         const auto atRows = [](const std::string& text) { return text.starts_with("/network/loops/0/rows"); };
         QCOMPARE(fault([](DepthMix&, Loop&) {}), std::string());
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.sources = AllSources{}; })));
-        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.weight = WeightKind::PerToken; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.weight = projects::WeightKind::PerToken; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.gate.kind = GateKind::Outside; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.init = MixInit::Reciprocal; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = NormaliseOver::Targets; })));

@@ -12,6 +12,7 @@
 #include "tests/engine/compute/train/trainer_harness.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 
