@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 #include "trainer_harness.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>
 
 #include <QTemporaryDir>
@@ -69,6 +70,8 @@ class TestActing : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    // Networks this small gain nothing from threads, and lose much where tests run side by side.
+    void initTestCase() { at::set_num_threads(1); }
     void actsBeforeEverySoManySteps();
     void resumesToTheBit_data();
     void resumesToTheBit();
