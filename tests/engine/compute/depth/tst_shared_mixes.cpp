@@ -26,43 +26,43 @@ using namespace residua::projects;
 
 namespace {
 
-constexpr std::int64_t kStored = 4;
+constexpr std::int64_t kSharedStored = 4;
 
-struct SharedMixCase {
+struct SharedCase {
     const char* name;
     const char* topology;
     const char* block;
     EarlierEntries earlier;
     std::int64_t k;
     projects::WeightKind weight;
-    NormaliseOver normalise;
+    projects::NormaliseOver normalise;
 };
-constexpr SharedMixCase kSharedMixCases[] = {
+constexpr SharedCase kSharedCases[] = {
     {"last two", "denseformer", "transformer", EarlierEntries::Nothing, 2, projects::WeightKind::Scalar,
-     NormaliseOver::None},
+     projects::NormaliseOver::None},
     {"input and last", "denseformer", "transformer", EarlierEntries::Input, 3, projects::WeightKind::PerFeature,
-     NormaliseOver::None},
+     projects::NormaliseOver::None},
     {"more than there are", "denseformer", "transformer", EarlierEntries::Nothing, 20, projects::WeightKind::Scalar,
-     NormaliseOver::Sources},
+     projects::NormaliseOver::Sources},
     {"beside", "ancre-ingoing", "transformer", EarlierEntries::Nothing, 3, projects::WeightKind::Scalar,
-     NormaliseOver::Sources},
+     projects::NormaliseOver::Sources},
     {"sum of branches", "grn-v2", "transformer", EarlierEntries::InputAndSum, 2, projects::WeightKind::PerFeature,
-     NormaliseOver::None},
+     projects::NormaliseOver::None},
     {"ports", "dca", "transformer-qkv", EarlierEntries::InputAndSum, 2, projects::WeightKind::Scalar,
-     NormaliseOver::None},
+     projects::NormaliseOver::None},
 };
 
-DepthMix& mixOf(Project& project)
+DepthMix& sharedMixOf(Project& project)
 {
     return std::get<DepthMix>(project.stack().topology.wiring);
 }
 
 /// Layers 1 and 4 once, and 2 and 3 `visits` times.
-Project looped(const SharedMixCase& of, VisitRows rows, std::int64_t visits = 3)
+Project sharingLoop(const SharedCase& of, VisitRows rows, std::int64_t visits = 3)
 {
-    Project project = tinyLanguage(of.block, "plain", kStored);
+    Project project = tinyLanguage(of.block, "plain", kSharedStored);
     project.stack().topology = topologyNamed(of.topology, project.network);
-    DepthMix& mix = mixOf(project);
+    DepthMix& mix = sharedMixOf(project);
     mix.sites = MixSites::Mhsa;
     mix.gate = {};
     mix.sources = FirstAndLast{of.k, of.earlier};
@@ -72,23 +72,23 @@ Project looped(const SharedMixCase& of, VisitRows rows, std::int64_t visits = 3)
     return project;
 }
 
-Project attending(VisitRows rows, std::int64_t visits = 3)
+Project sharingQueries(VisitRows rows, std::int64_t visits = 3)
 {
-    Project project = tinyLanguage("transformer", "plain", kStored);
+    Project project = tinyLanguage("transformer", "plain", kSharedStored);
     project.stack().topology = topologyNamed("attention-residuals", project.network);
-    mixOf(project).sites = MixSites::Mhsa;
+    sharedMixOf(project).sites = MixSites::Mhsa;
     project.stack().loops = {{.first = 2, .last = 3, .visits = visits, .rows = rows}};
     return project;
 }
 
 /// Returns the reader among five (layers 1 to 4 and the output) whose weights an executed reader has.
-std::int64_t rowOf(std::int64_t target, std::int64_t visits)
+std::int64_t sharedRowOf(std::int64_t target, std::int64_t visits)
 {
     return target == 1 ? 1 : target <= 1 + 2 * visits ? 2 + (target - 2) % 2 : target == 2 + 2 * visits ? 4 : 5;
 }
 
 /// Returns the shared row of each term of the plan, by hand: input, sum, then from the k-th newest to the newest.
-std::vector<std::int64_t> rowsByHand(const SharedMixCase& of, const Project& project, std::int64_t visits)
+std::vector<std::int64_t> rowsByHand(const SharedCase& of, const Project& project, std::int64_t visits)
 {
     const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     const DepthPlan plan = planOf(mix, project.network.depth());
@@ -97,7 +97,7 @@ std::vector<std::int64_t> rowsByHand(const SharedMixCase& of, const Project& pro
     std::map<std::int64_t, int> outputs;
     for (const DepthReader& reader : plan.readers) {
         if (!reader.sources.empty()) {
-            outputs.emplace(rowOf(reader.target, visits), reader.outputs);
+            outputs.emplace(sharedRowOf(reader.target, visits), reader.outputs);
         }
     }
     std::int64_t next = 0;
@@ -111,12 +111,12 @@ std::vector<std::int64_t> rowsByHand(const SharedMixCase& of, const Project& pro
         const bool isSum = reader.middle && reader.middle->first == term.source;
         const bool isInput = term.source == 0 && first > 0;
         const std::int64_t place = isInput ? 0 : isSum ? 1 : first + of.k - (reader.target - term.source);
-        rows.push_back(begins.at(rowOf(reader.target, visits)) + term.output * (first + of.k) + place);
+        rows.push_back(begins.at(sharedRowOf(reader.target, visits)) + term.output * (first + of.k) + place);
     }
     return rows;
 }
 
-std::string faultOf(const Project& project)
+std::string sharingFaultOf(const Project& project)
 {
     for (const Problem& problem : validate(project)) {
         if (problem.severity == Severity::Error) {
@@ -126,16 +126,17 @@ std::string faultOf(const Project& project)
     return {};
 }
 
-at::Tensor gradientOf(engine::CompiledNetwork& network, const std::string& name)
+at::Tensor sharedGradientOf(engine::CompiledNetwork& network, const std::string& name)
 {
     const at::Tensor tensor = parameter(network, name);
     return tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor);
 }
 
 /// Compares loss and gradients with a network that has rows of its own, `rows` of the first one's.
-void compare(const Project& shared, const Project& own, const std::map<std::string, std::vector<std::int64_t>>& rows)
+void compareShared(const Project& shared, const Project& own,
+                   const std::map<std::string, std::vector<std::int64_t>>& rows)
 {
-    QCOMPARE(faultOf(shared), std::string());
+    QCOMPARE(sharingFaultOf(shared), std::string());
     const auto network = compiled(shared);
     const auto expected = compiled(own);
     shake(*network, 0.2, 1);
@@ -162,7 +163,7 @@ void compare(const Project& shared, const Project& own, const std::map<std::stri
     QVERIFY(distance(loss, wanted) < 1e-12);
     for (const engine::NamedParameter& each : network->parameters()) {
         const auto found = rows.find(each.name);
-        at::Tensor sum = gradientOf(*expected, each.name);
+        at::Tensor sum = sharedGradientOf(*expected, each.name);
         if (found != rows.end()) {
             const at::Tensor parts = sum;
             sum = at::zeros_like(each.tensor);
@@ -171,7 +172,7 @@ void compare(const Project& shared, const Project& own, const std::map<std::stri
             }
             QVERIFY(sum.abs().max().item<double>() > 1e-6);
         }
-        QVERIFY2(distance(gradientOf(*network, each.name), sum) < 1e-12, each.name.c_str());
+        QVERIFY2(distance(sharedGradientOf(*network, each.name), sum) < 1e-12, each.name.c_str());
     }
 }
 
@@ -184,37 +185,38 @@ private Q_SLOTS:
     void visitsShareRows_data()
     {
         QTest::addColumn<int>("index");
-        for (std::size_t i = 0; i < std::size(kSharedMixCases); ++i) {
-            QTest::newRow(kSharedMixCases[i].name) << static_cast<int>(i);
+        for (std::size_t i = 0; i < std::size(kSharedCases); ++i) {
+            QTest::newRow(kSharedCases[i].name) << static_cast<int>(i);
         }
     }
     void visitsShareRows()
     {
         QFETCH(int, index);
-        const SharedMixCase& of = kSharedMixCases[index];
+        const SharedCase& of = kSharedCases[index];
         for (const std::int64_t visits : {1, 3}) {
-            const Project own = looped(of, VisitRows::Visit, visits);
-            compare(looped(of, VisitRows::Layer, visits), own, {{"topology.coefficient", rowsByHand(of, own, visits)}});
+            const Project own = sharingLoop(of, VisitRows::Visit, visits);
+            compareShared(sharingLoop(of, VisitRows::Layer, visits), own,
+                          {{"topology.coefficient", rowsByHand(of, own, visits)}});
         }
     }
 
     void visitsShareQueries()
     {
-        const Project own = attending(VisitRows::Visit);
+        const Project own = sharingQueries(VisitRows::Visit);
         std::vector<std::int64_t> rows;
         for (const DepthReader& reader : planOf(std::get<DepthMix>(own.stack().topology.wiring), 8).readers) {
-            rows.push_back(rowOf(reader.target, 3) - 1);
+            rows.push_back(sharedRowOf(reader.target, 3) - 1);
         }
-        compare(attending(VisitRows::Layer), own, {{"topology.query", rows}, {"topology.norm", rows}});
+        compareShared(sharingQueries(VisitRows::Layer), own, {{"topology.query", rows}, {"topology.norm", rows}});
     }
 
     /// The parameters do not depend on the number of visits, and cost counts them.
     void anyNumberOfVisitsHasTheSameParameters()
     {
-        for (const SharedMixCase& of : kSharedMixCases) {
-            const auto three = compiled(looped(of, VisitRows::Layer, 3));
+        for (const SharedCase& of : kSharedCases) {
+            const auto three = compiled(sharingLoop(of, VisitRows::Layer, 3));
             for (const std::int64_t visits : {2, 7}) {
-                const Project project = looped(of, VisitRows::Layer, visits);
+                const Project project = sharingLoop(of, VisitRows::Layer, visits);
                 const auto other = compiled(project);
                 QCOMPARE(other->parameters().size(), three->parameters().size());
                 for (const engine::NamedParameter& each : other->parameters()) {
@@ -228,12 +230,12 @@ private Q_SLOTS:
     /// Layers of their own get the rows of their visits, so that the network is the same.
     void untyingCopiesRows()
     {
-        for (const SharedMixCase& of : kSharedMixCases) {
-            const Project before = looped(of, VisitRows::Layer);
+        for (const SharedCase& of : kSharedCases) {
+            const Project before = sharingLoop(of, VisitRows::Layer);
             const auto made = untied(before);
             QVERIFY2(made.ok(), of.name);
             const auto carried = carriedRows(before, made->project, made->layers);
-            const auto rows = rowsByHand(of, looped(of, VisitRows::Visit), 3);
+            const auto rows = rowsByHand(of, sharingLoop(of, VisitRows::Visit), 3);
             const auto found = carried.find("topology.coefficient");
             QVERIFY2(found != carried.end(), of.name);
             QCOMPARE(found->second.from, std::string("topology.coefficient"));
@@ -244,17 +246,17 @@ private Q_SLOTS:
     void faultsNameWhatIsNeeded()
     {
         const auto fault = [](const auto& change) {
-            Project project = looped(kSharedMixCases[0], VisitRows::Layer);
-            change(mixOf(project), project.stack().loops[0]);
-            return faultOf(project);
+            Project project = sharingLoop(kSharedCases[0], VisitRows::Layer);
+            change(sharedMixOf(project), project.stack().loops[0]);
+            return sharingFaultOf(project);
         };
         const auto atRows = [](const std::string& text) { return text.starts_with("/network/loops/0/rows"); };
         QCOMPARE(fault([](DepthMix&, Loop&) {}), std::string());
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.sources = AllSources{}; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.weight = projects::WeightKind::PerToken; })));
-        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.gate.kind = GateKind::Outside; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.gate.kind = projects::GateKind::Outside; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.init = MixInit::Reciprocal; })));
-        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = NormaliseOver::Targets; })));
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = projects::NormaliseOver::Targets; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.states[{1, 3}] = ShortcutState::Frozen; })));
         QVERIFY(
             fault([](DepthMix&, Loop& loop) { loop.adapterRank = 4; }).starts_with("/network/loops/0/adapter_rank"));

@@ -80,8 +80,9 @@ Project twoGroups(projects::ClipScope scope)
     project.training.clipNorm = 0.1;
     project.towers = {{project.network}};
     project.towers[0].network.name = "other";
-    project.losses = {{.name = "close", .target = "other.output", .weight = 20, .trains = {"network"}},
-                      {.name = "drawn", .kind = LossKind::Mean, .output = "other.states", .trains = {"other"}}};
+    project.losses = {
+        {.name = "close", .target = "other.output", .weight = 20, .trains = {"network"}},
+        {.name = "drawn", .kind = LossKind::Mean, .output = "other.states", .target = {}, .trains = {"other"}}};
     return project;
 }
 
@@ -91,8 +92,9 @@ Project exits()
     project.stack().segments.front().repeat = 2;
     project.stack().loops = {{.first = 2, .last = 2, .visits = 2, .exitGate = true}};
     project.network.ownLoss = projects::OwnLoss::Measured;
-    project.losses = {{.name = "exits", .kind = LossKind::ExpectedExit, .trains = {}},
-                      {.name = "early", .kind = LossKind::CrossEntropy, .output = "network.output@1", .trains = {}}};
+    project.losses = {
+        {.name = "exits", .kind = LossKind::ExpectedExit, .target = {}, .trains = {}},
+        {.name = "early", .kind = LossKind::CrossEntropy, .output = "network.output@1", .target = {}, .trains = {}}};
     return project;
 }
 
@@ -106,7 +108,8 @@ Project hiddenTokens()
     const std::int64_t length = project.training.sequenceLength;
     project.training = plain.training;
     project.training.sequenceLength = length;
-    project.losses = {{.name = "early", .kind = LossKind::CrossEntropy, .output = "network.output@1", .trains = {}}};
+    project.losses = {
+        {.name = "early", .kind = LossKind::CrossEntropy, .output = "network.output@1", .target = {}, .trains = {}}};
     return project;
 }
 
