@@ -251,8 +251,7 @@ void SamplesPanel::tell(const QString& text)
 void SamplesPanel::setModel(const projects::Project& project)
 {
     const projects::SampleUse use = projects::sampleUseOf(project.network.objective);
-    const std::int64_t* const classes = projects::classCountOf(project.data.source);
-    m_class->setMaximum(classes == nullptr ? -1 : static_cast<int>(*classes) - 1);
+    m_class->setMaximum(static_cast<int>(projects::examplesOf(project.data).target().vocabulary) - 1);
     m_steps->setMaximum(static_cast<int>(project.data.diffusion.steps));
     m_guidance->setEnabled(project.data.diffusion.labelDropout > 0);
     askFor(use, use == projects::SampleUse::Generate               ? Given::Nothing

@@ -2,6 +2,7 @@
 #include "engine/compute/queries/measures/image_chain.h"
 
 #include "engine/compute/network/diffusion_loss.h"
+#include "projects/nodes/example_schema.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -29,7 +30,7 @@ std::vector<std::int64_t> stepsOf(const projects::Diffusion& diffusion, const Ge
 
 Status checkGeneration(const projects::Project& project, const Generation& generation)
 {
-    const std::int64_t classes = *projects::classCountOf(project.data.source);
+    const std::int64_t classes = projects::examplesOf(project.data).target().vocabulary;
     if (generation.ofClass >= classes) {
         return Error{"class", "got " + std::to_string(generation.ofClass) + ", expected 0 to " +
                                   std::to_string(classes - 1) + ", the classes of the run \"" + project.name + "\""};

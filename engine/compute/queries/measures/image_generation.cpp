@@ -25,7 +25,7 @@ ImageGeneration::ImageGeneration(const LoadedModel& model, const Generation& gen
     const projects::DataSource& data = model.parts.project.data;
     m_options = {.diffusion = data.diffusion,
                  .size = *projects::imageSizeOf(data.source),
-                 .classes = *projects::classCountOf(data.source),
+                 .classes = projects::examplesOf(data).target().vocabulary,
                  .generation = generation,
                  .seed = seed};
     m_each = static_cast<std::size_t>(m_options.size.channels * m_options.size.height * m_options.size.width);
