@@ -342,7 +342,7 @@ struct Fields<WorldData> {
 
     static constexpr void visit(auto&& v)
     {
-        v({"kind", "world", "What the first tower acts in."}, &WorldData::kind);
+        v({"world", "world", "What the first tower acts in."}, &WorldData::kind);
         v({"path",
            "files",
            "A folder with world.json and a model of MuJoCo; a relative path starts at the project.",
