@@ -11,6 +11,9 @@
 #include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/shared_mix.h"
+#include "projects/nodes/towers.h"
+
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -195,13 +198,17 @@ private:
             for (const auto& [loop, visits] : m_knockout->subjects()[i].alteration.visits) {
                 project.stack().loops.at(loop).visits = visits;
             }
-            Result<std::unique_ptr<CompiledNetwork>> network =
-                CompiledNetwork::compile(project, parts.dataset->schema(), parts.device.str());
+            const Result<projects::SoundProject> sound =
+                projects::soundProject(projects::viewOf(std::move(project), m_model->tower));
+            auto network = sound ? CompiledNetwork::compile(*sound, parts.dataset->schema(), parts.device.str(),
+                                                            SumOrder::ByHalf, {m_model->tower, 0})
+                                 : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
             if (!network) {
                 return network.error();
             }
+            const at::NoGradGuard noGrad;
             for (NamedParameter& parameter : (*network)->parameters()) {
-                parameter.tensor.set_data(weights.at(parameter.name));
+                parameter.tensor.copy_(weights.at(parameter.name)); // in its place: products may read several at once
             }
             m_knockout->use(i, *std::move(network));
         }
