@@ -197,7 +197,9 @@ double keptForReader(const Wiring& wiring, const DepthStep& step, double d)
     if (step.kind == DepthStepKind::Add) {
         return isRunningSum(*mix) ? d : 0;
     }
-    const bool isStored = isRunningSum(*mix) || (step.base && step.module > 1 && hasTwoFamilies(*mix));
+    const bool isStored = isRunningSum(*mix) || mix->entry == StackEntry::Full ||
+                          mix->feeds == MixFeeds::ResidualBesideBranch ||
+                          (step.base && step.module > 1 && hasTwoFamilies(*mix));
     return step.kind == DepthStepKind::Mix && !isStored && !step.inputs.empty() ? real(step.outputs) * d : 0;
 }
 
