@@ -182,11 +182,11 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
     }
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
-    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest that has curves
-        const auto hasCurves = [](const engine::RunInfo& run) {
-            return run.step > 0 || run.status == engine::RunStatus::Running;
+    if (m_shown.front().empty() && !known.empty()) { // no run is in front: shows the newest, unless it failed at once
+        const auto hasOrGetsCurves = [](const engine::RunInfo& run) {
+            return run.step > 0 || run.status != engine::RunStatus::Failed;
         };
-        const auto newest = std::ranges::find_if(known, hasCurves);
+        const auto newest = std::ranges::find_if(known, hasOrGetsCurves);
         show((newest == known.end() ? known.front() : *newest).directory);
     }
     for (const engine::RunInfo& run : known) {
