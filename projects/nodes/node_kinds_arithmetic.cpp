@@ -83,10 +83,12 @@ NodeCost combineCost(const ParamMap&, Shapes in, Shapes out, std::int64_t contex
 }
 
 /// Returns the shape of a formula's value; a number has no dimensions. Adds the elements of every intermediate value to
-/// `operations`: their FLOP, and the elements kept for the backward pass.
+/// `operations`, which are their FLOP, and those that the backward pass does not need to `unkept`: of a sum or a
+/// product that is added to something.
 Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shape>& ports, std::int64_t context,
-                           double& operations)
+                           double& operations, double& unkept)
 {
+    const auto adds = [](Op op) { return op == Op::Add || op == Op::Subtract || op == Op::Negate; };
     if (e.op == Op::Number) {
         return Shape{};
     }
@@ -95,9 +97,12 @@ Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shap
     }
     Shape shape;
     for (const Expression& arg : e.args) {
-        const Result<Shape> part = formulaShape(arg, ports, context, operations);
+        const Result<Shape> part = formulaShape(arg, ports, context, operations, unkept);
         if (!part) {
             return part;
+        }
+        if (adds(e.op) && (adds(arg.op) || arg.op == Op::Multiply) && !part->dims.empty()) {
+            unkept += elementsOf(*part, context);
         }
         const Result<Shape> met = meet(shape, *part, "");
         if (!met) {
@@ -115,6 +120,7 @@ Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shap
 struct FormulaResult {
     Shape shape;
     double operations = 0;
+    double unkept = 0;
 };
 
 Result<FormulaResult> readFormula(const ParamMap& p, Shapes in, std::int64_t context)
@@ -133,7 +139,7 @@ Result<FormulaResult> readFormula(const ParamMap& p, Shapes in, std::int64_t con
         ports.emplace(name, shape);
     }
     FormulaResult result;
-    const Result<Shape> shape = formulaShape(*formula, ports, context, result.operations);
+    const Result<Shape> shape = formulaShape(*formula, ports, context, result.operations, result.unkept);
     if (!shape) {
         return shape.error();
     }
@@ -150,11 +156,11 @@ ShapeRuleResult expressionShape(const ParamMap& p, Shapes in)
     return result ? ShapeRuleResult(std::vector{result->shape}) : result.error();
 }
 
-/// One FLOP per operator, function and element. Every intermediate value is kept.
+/// One FLOP per operator, function and element.
 NodeCost expressionCost(const ParamMap& p, Shapes in, Shapes, std::int64_t context)
 {
     const Result<FormulaResult> result = readFormula(p, in, context);
-    return result ? NodeCost{0, result->operations, result->operations} : NodeCost{};
+    return result ? NodeCost{0, result->operations, result->operations - result->unkept} : NodeCost{};
 }
 
 /// Returns the names in the formula.
@@ -297,7 +303,7 @@ std::vector<NodeKind> arithmeticKinds()
          .title = "Multiply",
          .category = "Arithmetic",
          .summary = "Product of its inputs, element by element",
-         .traits = {.byFeature = true},
+         .traits = {.keptForReaders = true, .byFeature = true},
          .inputs = {"in*"},
          .outputs = {"out"},
          .params = {},

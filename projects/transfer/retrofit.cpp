@@ -210,7 +210,8 @@ std::string plainStarts(const ExecutedLayers& layers)
 struct AttentionFeed {
     NodeId attention{};
     NodeId input{};
-    std::optional<NodeId> norm; ///< between input and attention, if any
+    std::optional<NodeId> norm;       ///< between input and attention, if any
+    std::optional<NodeId> modulation; ///< an expression of the norm's output, if any
 };
 
 const Wire* wireInto(const Graph& graph, NodeId node, std::string_view name)
@@ -239,7 +240,16 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     if (q->from.node == feed.input) {
         return feed;
     }
-    const Node* const norm = graph.find(q->from.node);
+    const Node* norm = graph.find(q->from.node);
+    if (norm != nullptr && norm->kind == "expression") {
+        const auto readsNorm = [&](const Wire& wire) {
+            const Node* const from = graph.find(wire.from.node);
+            return wire.to.node == *feed.modulation && from != nullptr && roleOf(*from) == NodeRole::Norm;
+        };
+        feed.modulation = norm->id;
+        const auto wire = std::ranges::find_if(graph.wires, readsNorm);
+        norm = wire == graph.wires.end() ? nullptr : graph.find(wire->from.node);
+    }
     const bool isNorm = norm != nullptr && roleOf(*norm) == NodeRole::Norm;
     const Wire* const before = isNorm ? wireInto(graph, norm->id, "in") : nullptr;
     if (before == nullptr || before->from.node != feed.input) {
@@ -269,14 +279,22 @@ void retarget(Graph& graph, const PortRef& to, const PortRef& from)
     std::ranges::find(graph.wires, to, &Wire::to)->from = from;
 }
 
-/// Feeds the attention's `port` from a new input, through a norm that shares the weights of the existing one.
+/// True unless a norm only normalises.
+bool hasWeights(const Node& norm)
+{
+    const auto affine = norm.params.find("affine");
+    return affine == norm.params.end() || affine->second != ParamValue(false);
+}
+
+/// Feeds the attention's `port` from a new input, through a norm that shares the weights of the existing one, and
+/// through the same expression after it.
 void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
 {
     const std::string name(nameOf(port));
     PortRef source{addInput(graph, port), "out"};
     if (feed.norm) {
         Node norm = *graph.find(*feed.norm);
-        if (weightOwnerOf(norm).empty()) {
+        if (weightOwnerOf(norm).empty() && hasWeights(norm)) {
             norm.params[kShareParam] = norm.name;
         }
         norm.id = graph.nextId();
@@ -284,6 +302,20 @@ void addPort(Graph& graph, const AttentionFeed& feed, MixPort port)
         graph.nodes.push_back(norm);
         graph.wires.push_back({source, {norm.id, "in"}});
         source = {norm.id, "out"};
+    }
+    if (feed.modulation) {
+        Node modulation = *graph.find(*feed.modulation);
+        modulation.id = graph.nextId();
+        modulation.name = freeNodeName(graph, modulation.name + "_" + name);
+        graph.nodes.push_back(modulation);
+        const std::vector<Wire> wires = graph.wires;
+        for (const Wire& wire : wires) {
+            if (wire.to.node == *feed.modulation) {
+                graph.wires.push_back(
+                    {wire.from.node == *feed.norm ? source : wire.from, {modulation.id, wire.to.port}});
+            }
+        }
+        source = {modulation.id, "out"};
     }
     retarget(graph, {feed.attention, name}, source);
 }
@@ -325,6 +357,36 @@ void joinNorms(Graph& graph, NodeId input)
             wire.from.node = wire.from.node == gone ? kept : wire.from.node;
         }
         graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+/// Merges norms without weights and expressions that are alike and read the same values.
+void joinAlike(Graph& graph)
+{
+    const auto inputsOf = [&](NodeId node) {
+        std::map<std::string, PortRef> inputs;
+        for (const Wire& wire : graph.wires) {
+            if (wire.to.node == node) {
+                inputs.emplace(wire.to.port, wire.from);
+            }
+        }
+        return inputs;
+    };
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) { // norms first, as expressions read them
+        const Node first = graph.nodes[i];
+        const bool isOne = first.kind == "expression" || (roleOf(first) == NodeRole::Norm && !hasWeights(first));
+        for (std::size_t k = graph.nodes.size(); isOne && k-- > i + 1;) {
+            const Node& other = graph.nodes[k];
+            if (other.kind != first.kind || other.params != first.params || inputsOf(other.id) != inputsOf(first.id)) {
+                continue;
+            }
+            const NodeId gone = other.id;
+            std::erase_if(graph.wires, [&](const Wire& wire) { return wire.to.node == gone; });
+            for (Wire& wire : graph.wires) {
+                wire.from.node = wire.from.node == gone ? first.id : wire.from.node;
+            }
+            graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(k));
+        }
     }
 }
 
@@ -392,7 +454,7 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
     const std::optional<AttentionFeed> feed = feedOf(block.graph);
     if (!feed) {
         return Error{"block " + block.name, "cannot be fed q, k and v apart: expected one input, and one attention "
-                                            "that reads it directly or by one norm"};
+                                            "that reads it directly or by one norm, and an expression after it"};
     }
     Block opened = block;
     Graph& graph = opened.graph;
@@ -431,6 +493,7 @@ Block withPortsJoined(const Block& block)
     input.name = freeNodeName(graph, "input");
     std::erase_if(graph.nodes, [&](const Node& node) { return isFedByStack(node) && node.id != kept; });
     joinNorms(graph, kept);
+    joinAlike(graph);
     std::ranges::sort(graph.wires);
     return joined;
 }

@@ -18,6 +18,7 @@
 #include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/engine/compute/train/wiring_cases.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -25,6 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -44,7 +46,8 @@ namespace {
 
 constexpr int kSteps = 4;
 constexpr std::int64_t kBatch = 8;
-constexpr double kRounding = 1e-9; ///< of sums in another order, grown over the steps
+constexpr std::int64_t kLatentSide = 16; ///< of the pictures that the network reads
+constexpr double kRounding = 1e-9;       ///< of sums in another order, grown over the steps
 
 Project prepared(Project project)
 {
@@ -233,6 +236,8 @@ private Q_SLOTS:
             ids += {static_cast<char>(i * i % 23), '\0'};
         }
         write("ids.bin", ids);
+        std::filesystem::create_directories(folder() / "latents");
+        write("latents/latents.npy", latents());
     }
 
     void stepsDoNotDependOnTheirDivision_data()
@@ -440,6 +445,21 @@ private:
         std::ofstream(folder() / name, std::ios::binary) << bytes;
     }
 
+    /// Returns 40 latents of three channels as numpy.save writes them.
+    [[nodiscard]] static std::string latents()
+    {
+        const std::string side = std::to_string(kLatentSide);
+        const std::string header =
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 3, " + side + ", " + side + "), }\n";
+        std::vector<float> values(static_cast<std::size_t>(40 * 3 * kLatentSide * kLatentSide));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = std::sin(static_cast<float>(i * i % 97));
+        }
+        std::string bytes(values.size() * sizeof(float), '\0');
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return std::string("\x93NUMPY\x01\x00", 8) + tests::littleEndian(header.size(), 2) + header + bytes;
+    }
+
     [[nodiscard]] Project wholeWords(bool pairs) const
     {
         Project project = hiddenTokens();
@@ -487,6 +507,13 @@ private:
         made["labelled_text"] = labelled();
         made["pictures"] = pictures();
         made["drawn_pictures"] = pictures();
+        made["latents"] = withObjective(projects::Objective::Diffusion);
+        made["latents"].data.source = projects::LatentData{.path = "latents",
+                                                           .validationPath = {},
+                                                           .height = kLatentSide,
+                                                           .width = kLatentSide,
+                                                           .channels = 3,
+                                                           .classes = projects::kDrawnClasses};
         return made;
     }
 
