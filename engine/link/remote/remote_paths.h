@@ -21,7 +21,8 @@ inline constexpr const char* kRemoteRuns = "runs";
 template <class Asked, class... Kinds>
 inline constexpr bool kIsOneOf = (std::is_same_v<Asked, Kinds> || ...);
 
-/// True for a query about a checkpoint of a run that names no other path: it writes into no folder.
+/// True for a query about a checkpoint of a run that writes into no folder: it names no other path, or only one to
+/// read, which must be empty (checkAtPlace).
 template <class Asked>
 [[nodiscard]] consteval bool asksOfRunAlone()
 {
@@ -29,7 +30,7 @@ template <class Asked>
     if constexpr (kIsQuery<Asked> && requires { &Asked::of; }) {
         alone = true;
         projects::Fields<Asked>::visit([&]<class Member>(const projects::Field&, Member Asked::*) {
-            alone = alone && !std::is_same_v<Member, std::filesystem::path>;
+            alone = alone && (kIsOneOf<Asked, EvaluateRequest> || !std::is_same_v<Member, std::filesystem::path>);
         });
     }
     return alone;
