@@ -274,9 +274,16 @@ Project tinyVectors(const std::string& block, const std::string& topology, std::
 
 void shrinkPictures(Project& project, std::int64_t side)
 {
+    removeDropout(project);
     for (projects::Graph* const graph : projects::graphsOf(project)) {
         projects::setParam(*graph, "image", "height", side);
         projects::setParam(*graph, "image", "width", side);
+    }
+}
+
+void removeDropout(Project& project)
+{
+    for (projects::Graph* const graph : projects::graphsOf(project)) {
         projects::setParam(*graph, "dropout", "rate", 0.0);
         for (projects::Node& node : graph->nodes) {
             node.params.erase(projects::kLastRateParam);

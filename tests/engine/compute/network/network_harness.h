@@ -59,6 +59,8 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 [[nodiscard]] projects::Project tinyPictures(const std::string& example);
 /// Makes the towers read pictures of `side` × `side` pixels, and sets the rates of dropout to 0.
 void shrinkPictures(projects::Project& project, std::int64_t side);
+/// Sets the rates of all nodes of dropout to 0.
+void removeDropout(projects::Project& project);
 /// The wiring of a topology preset.
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, std::int64_t depth);
 /// The wiring of a preset as it fits the blocks of a network.

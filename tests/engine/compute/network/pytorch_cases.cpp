@@ -679,7 +679,9 @@ void PyTorchCases::addTowers()
 void PyTorchCases::addExamples()
 {
     for (const projects::Example& example : projects::examples()) {
-        add("example-" + example.name, example.project, example.project.training.steps);
+        Project project = example.project;
+        removeDropout(project); // PyTorch draws other elements
+        add("example-" + example.name, std::move(project), example.project.training.steps);
     }
 }
 
