@@ -473,7 +473,7 @@ private:
     {
         m_helpers.use(Helper::StepEmbedding);
         return "step_embedding(" + in(node) + ", " + size(paramInt(node.params, "features")) + ", " +
-               pythonReal(paramDouble(node.params, "base")) + ")";
+               pythonReal(paramDouble(node.params, "base")) + ", next(self.parameters(), torch.empty(())).dtype)";
     }
 
     Result<std::string> addOnePosition(const ResolvedNode& node) { return in(node) + ".unsqueeze(1)"; }

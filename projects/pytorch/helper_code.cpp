@@ -89,13 +89,13 @@ constexpr HelperText kHelpers[] = {
     kept = torch.rand(x.shape[:1] + (1,) * (x.dim() - 1), device=x.device) >= rate
     return x * (kept / (1 - rate)).to(x)
 )"},
-    {Helper::StepEmbedding, "step_embedding", R"(def step_embedding(steps, features, base):
+    {Helper::StepEmbedding, "step_embedding", R"(def step_embedding(steps, features, base, dtype):
     """For numbers [batch]: their cosines at frequencies base^(-i/(features/2)), then their sines, [batch, features]."""
-    wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
+    wide = torch.promote_types(dtype, torch.float32)
     half = features // 2
     frequencies = base ** (-torch.arange(half, dtype=torch.float64, device=steps.device) / half)
     angles = steps.to(wide).unsqueeze(-1) * frequencies.to(wide)
-    return torch.cat((angles.cos(), angles.sin()), dim=-1).to(torch.get_default_dtype())
+    return torch.cat((angles.cos(), angles.sin()), dim=-1).to(dtype)
 )"},
     {Helper::NoiseLoss, "noise_loss", R"(def noise_loss(output, target, x, steps, count, first, last):
     """The squared error of the noise, and the bits of the variational bound that train the variances alone. `output` has
