@@ -443,6 +443,19 @@ private slots:
         QCOMPARE(withPortsJoined(before) == before, true);
     }
 
+    /// The shift and scale after a norm come with each port, and go with it.
+    void modulatedAttentionsAreFedApart()
+    {
+        const Block before{"dit", "", ditBlock(4)};
+        for (const MixPorts ports : {MixPorts::Qkv, MixPorts::QkvResidual}) {
+            const Result<Block> apart = withPortsApart(before, ports);
+            QVERIFY2(apart.ok(), apart ? "" : apart.error().text().c_str());
+            QCOMPARE(std::ranges::count(apart->graph.nodes, "expression", &Node::kind), std::ptrdiff_t{4});
+            QVERIFY(hasInputPort(apart->graph, MixPort::Key) && hasInputPort(apart->graph, MixPort::Value));
+            QCOMPARE(withPortsJoined(*apart) == before, true);
+        }
+    }
+
     /// A file may hold wires from nodes that are not there.
     void wiresFromNowhereAreRefused()
     {
