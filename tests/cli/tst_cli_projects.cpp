@@ -99,8 +99,8 @@ private slots:
     void recipesTellWhatDiffersFromTheirSources()
     {
         QString page;
-        for (const char* const topic :
-             {"recipes", "looped-networks", "convolutional-networks", "efficientnets", "denoising", "worlds"}) {
+        for (const char* const topic : {"recipes", "looped-networks", "convolutional-networks", "efficientnets",
+                                        "denoising", "diffusion", "worlds"}) {
             const auto& text = resources::findTopic(topic)->text;
             page += QString::fromUtf8(text.data(), qsizetype(text.size())).simplified() + "\n";
         }
