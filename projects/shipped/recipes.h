@@ -32,7 +32,8 @@ void setParam(Graph& graph, const std::string& kind, const std::string& key, con
 [[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
 /// Returns pictures of three channels that a person names later.
 [[nodiscard]] PictureData picturesOf(std::int64_t side, std::int64_t classes);
-/// Returns pictures in 1,000 classes with the crops and flips of torchvision's reference training. A hundredth validate.
+/// Returns pictures in 1,000 classes with the crops and flips of torchvision's reference training. A hundredth
+/// validate.
 [[nodiscard]] DataSource imageNetOf(std::int64_t side);
 /// A stage of a network of convolutions: its stem, and `layers` layers of one block and width.
 struct ImageStage {
@@ -42,8 +43,8 @@ struct ImageStage {
     Block block;
     std::int64_t layers = 1;
 };
-/// Returns a project whose stages are towers. Each reads the states of the one before. The last stage is the first tower
-/// of the document, which has the head.
+/// Returns a project whose stages are towers. Each reads the states of the one before. The last stage is the first
+/// tower of the document, which has the head.
 [[nodiscard]] Project chainOf(std::vector<ImageStage> stages, Graph head);
 /// Returns the stems, heads and blocks of all towers.
 [[nodiscard]] std::vector<Graph*> graphsOf(Project& project);
