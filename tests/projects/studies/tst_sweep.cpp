@@ -535,7 +535,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 37);
+        QCOMPARE(sweeps, 38);
     }
 
     /// As where a person chooses it: the blocks come apart at the ports that it feeds.
