@@ -422,9 +422,10 @@ void RunPage::episodes()
     const engine::MatrixName name = engine::matrix::kRollout;
     const Heatmaps heatmap{{name, framesOf(name)}};
     if (!heatmap.front().second.empty()) {
-        m_out << "<h2>Episodes</h2><p>Where the body was in episodes of the validation, without noise: walls are light, "
-                 "its way is darker, and goals are darkest.</p>"
-              << htmlHeatmap(name.text(), heatmap.front().second, scaleOf(name.kind, heatmap));
+        m_out
+            << "<h2>Episodes</h2><p>Where the body was in episodes of the validation, without noise: walls are light, "
+               "its way is darker, and goals are darkest.</p>"
+            << htmlHeatmap(name.text(), heatmap.front().second, scaleOf(name.kind, heatmap));
     }
 }
 

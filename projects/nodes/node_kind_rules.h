@@ -91,8 +91,8 @@ struct ImageWindow {
 [[nodiscard]] Error widthMismatch(const std::string& port, std::int64_t got, std::int64_t expected);
 
 /// Returns the elementwise combination of two shapes, whose dimensions must be equal or, after batch, 1 in one of
-/// them. A tensor that all examples share may have fewer dimensions: the last ones of the other, or 1. The error's place
-/// is `port`.
+/// them. A tensor that all examples share may have fewer dimensions: the last ones of the other, or 1. The error's
+/// place is `port`.
 [[nodiscard]] Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port);
 
 /// Returns `shape` with another last dimension.

@@ -112,7 +112,7 @@ private slots:
     }
 
     /// The options of a command about a request are those of the request's fields, but for the ones named here. The
-    /// other fields of requests are its words, or are made of several options that other commands share.
+    /// other fields of requests are its words, or are made of several options.
     void requestsHaveNoOptionsOfTheirOwn_data()
     {
         QTest::addColumn<std::vector<OptionSpec>>("described");
@@ -121,7 +121,7 @@ private slots:
             QTest::newRow(command) << std::move(described) << QString(others);
         };
         row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads choices");
-        row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
+        row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads output");
         // A retrofit, a fork with a change, and a run with other loops are one request.
         const auto without = [](std::vector<OptionSpec> options, const std::vector<std::string>& names) {
             std::erase_if(options, [&](const OptionSpec& option) {
@@ -181,7 +181,8 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without, QStringList({"EvaluateRequest.choices", "RetrofitRequest.settings", "ImportRequest.folder",
+        QCOMPARE(without, QStringList({"SampleRequest.generation", "EvaluateRequest.choices",
+                                       "EvaluateRequest.generation", "RetrofitRequest.settings", "ImportRequest.folder",
                                        "ImportRequest.data", "LoadWeightsRequest.file", "LoadWeightsRequest.tower",
                                        "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
                                        "TokeniserRequest.training", "FetchCheckpoint.run"}));

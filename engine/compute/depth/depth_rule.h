@@ -46,8 +46,8 @@ struct MixInputs {
     at::Tensor newest;                  ///< undefined if the step does not ask for it
     EntryFactors factors = {};          ///< of the weights, after their normalisation
     std::vector<double> before = {};    ///< of the weights of each input, before it; empty: all 1
-    /// The row of the read that follows a write of streams in this pass. Nullopt for other mixes, and if only one of the
-    /// two records gradients.
+    /// The row of the read that follows a write of streams in this pass. Nullopt for other mixes, and if only one of
+    /// the two records gradients.
     std::optional<std::size_t> following = std::nullopt;
 };
 

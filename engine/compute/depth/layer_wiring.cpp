@@ -377,9 +377,8 @@ private:
     [[nodiscard]] std::optional<std::size_t> rowAfter(const DepthStep& step) const
     {
         const std::vector<DepthStep>& steps = m_wiring.m_program.steps;
-        const auto next = std::find_if(steps.begin() + (&step - steps.data()) + 1, steps.end(), [&](const DepthStep& s) {
-            return s.kind == DepthStepKind::Mix && isRun(s);
-        });
+        const auto next = std::find_if(steps.begin() + (&step - steps.data()) + 1, steps.end(),
+                                       [&](const DepthStep& s) { return s.kind == DepthStepKind::Mix && isRun(s); });
         const bool together = next != steps.end() && hasGradient(*next) == hasGradient(step);
         return together ? std::optional(next->row) : std::nullopt;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Multi-stream residuals: Hyper-Connections (Zhu et al., 2024, eq. 2-14), mHC (Xie et al., 2025, eq. 7-9), identity
 // hyper-connections (Hy4), mHC-lite and Frac-Connections. The n streams are copies of the input or fractions of its
-// features. A module's write and the next module's norm, logits and read are one function (ops/streams.h), with R reads:
-// 1 of copies, n of fractions. Under an alteration, reads and writes are mixes of n and n + R entries on the mixing path
-// instead. Arrays over tokens have the token last, as the kernels take them.
+// features. A module's write and the next module's norm, logits and read are one function (ops/streams.h), with R
+// reads: 1 of copies, n of fractions. Under an alteration, reads and writes are mixes of n and n + R entries on the
+// mixing path instead. Arrays over tokens have the token last, as the kernels take them.
 //
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and so is the residual of
 // Frac-Connections; under mHC up to rounding.
@@ -191,8 +191,8 @@ public:
             const std::int64_t n = m_wiring.streams;
             return Matrix{name, step, tensor.numel() / n, n, {values.begin(), values.end()}};
         };
-        return {mixMatrix(sums, step), matrix(matrix::kStreamRead, applied.read), matrix(matrix::kStreamCarry, applied.carry),
-                matrix(matrix::kStreamWrite, applied.write)};
+        return {mixMatrix(sums, step), matrix(matrix::kStreamRead, applied.read),
+                matrix(matrix::kStreamCarry, applied.carry), matrix(matrix::kStreamWrite, applied.write)};
     }
 
 protected:
@@ -402,7 +402,7 @@ private:
     std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
     MixWeights m_following;          ///< of the write of the module that runs
     std::optional<StreamAhead> m_ahead;
-    const Pass* m_pass = nullptr;    ///< the pass that runs
+    const Pass* m_pass = nullptr; ///< the pass that runs
 };
 
 /// Dynamic Hyper-Connections: s·tanh(norm(H)·W) is added to the static weights (eq. 10-13). W has a row for each read,

@@ -96,7 +96,8 @@ kernels::StreamSite kernelSite(const StreamSite& site)
     return call;
 }
 
-/// Returns what LibTorch's observers get of a site: φ, a stream and the number of streams, whose sizes give its products.
+/// Returns what LibTorch's observers get of a site: φ, a stream and the number of streams, whose sizes give its
+/// products.
 std::vector<c10::IValue> observedOf(const StreamSite& site)
 {
     return {site.rows, site.streams.front(), countOf(site.streams)};
@@ -130,8 +131,7 @@ std::vector<at::Tensor> makeLike(const at::Tensor& like, std::int64_t count, voi
 /// Returns the logits of the read of n streams [R, n, N].
 at::Tensor readLogits(const StreamSite& site, std::int64_t n, const at::Tensor& y)
 {
-    return site.norm == StreamNorm::all ? y.narrow(0, 0, n).unsqueeze(0)
-                                        : y.narrow(1, 0, site.reads).transpose(0, 1);
+    return site.norm == StreamNorm::all ? y.narrow(0, 0, n).unsqueeze(0) : y.narrow(1, 0, site.reads).transpose(0, 1);
 }
 
 /// Returns act(gain·y + bias) of the logits [R, n, N].
@@ -228,8 +228,7 @@ public:
         at::Tensor mean;
         if (const std::int64_t logits = logitsOf(site); logits > 0) {
             const std::int64_t norms = kernels::streamNorms(call.site);
-            y = numbersOf(call.site, site.rows,
-                          site.norm == StreamNorm::all ? Shape{logits} : Shape{norms, logits});
+            y = numbersOf(call.site, site.rows, site.norm == StreamNorm::all ? Shape{logits} : Shape{norms, logits});
             rstd = numbersOf(call.site, site.rows, {norms});
             mean = site.norm == StreamNorm::centred ? at::empty_like(rstd) : at::Tensor();
             results.push_back(y);
@@ -277,9 +276,8 @@ public:
         }
         const at::Tensor like = numbersLike(site);
         const std::int64_t n = countOf(site.streams);
-        const at::Tensor weightGrad = site.branches.empty()
-                                          ? at::Tensor()
-                                          : numbersOf(call.site, like, {n, n + countOf(site.branches)});
+        const at::Tensor weightGrad =
+            site.branches.empty() ? at::Tensor() : numbersOf(call.site, like, {n, n + countOf(site.branches)});
         const at::Tensor readGrad = site.reads > 0 ? numbersOf(call.site, like, {site.reads, n}) : at::Tensor();
         call.weightGrad = pointerInto(weightGrad);
         call.readGrad = pointerInto(readGrad);
@@ -353,7 +351,8 @@ private:
                     "streamsBackward", compute.cuda);
     }
 
-    /// Sets the gradients of the numbers that all tokens' reads share, at their places. `readGrad` is that of the weights.
+    /// Sets the gradients of the numbers that all tokens' reads share, at their places. `readGrad` is that of the
+    /// weights.
     static void setReadGradients(const StreamSite& site, const at::Tensor& y, const at::Tensor& readGrad,
                                  const std::function<at::Tensor*(SiteTensor)>& placeOf)
     {

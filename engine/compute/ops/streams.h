@@ -11,9 +11,9 @@
 
 namespace residua::engine {
 
-/// Parallel streams between two branches (formulas in kernels/streams.h): a write of a branch, then the norm, the logits
-/// and the read of the next branch. Weights are in the compute's parameter type, streams and branches in its residual
-/// type. n streams have w features.
+/// Parallel streams between two branches (formulas in kernels/streams.h): a write of a branch, then the norm, the
+/// logits and the read of the next branch. Weights are in the compute's parameter type, streams and branches in its
+/// residual type. n streams have w features.
 struct StreamSite {
     std::vector<at::Tensor> streams;  ///< before the write, or those to read without one: n of [..., w]
     std::vector<at::Tensor> branches; ///< 1 or n of [..., w]; empty if nothing is written
@@ -41,8 +41,8 @@ struct StreamResults {
 /// elsewhere, with equal results up to rounding. Differentiable once.
 [[nodiscard]] StreamResults streamSite(const Compute& compute, const StreamSite& site);
 
-/// Returns the weights of the read of n streams for their logits: [R, n, N], or [R, n, 1] if they are fixed. Does not use
-/// the tensors of `site` that are streams. Differentiable.
+/// Returns the weights of the read of n streams for their logits: [R, n, N], or [R, n, 1] if they are fixed. Does not
+/// use the tensors of `site` that are streams. Differentiable.
 [[nodiscard]] at::Tensor readWeights(const StreamSite& site, std::int64_t n, const at::Tensor& y);
 
 } // namespace residua::engine

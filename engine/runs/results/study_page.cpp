@@ -184,8 +184,8 @@ bool isPageFile(const fs::path& path)
 
 Result<fs::path> pageFile(const fs::path& folder, const std::string& name)
 {
-    const bool good =
-        isBelow(name) && name.size() <= kLongestPageName && name.find('/') == std::string::npos && !name.starts_with('.');
+    const bool good = isBelow(name) && name.size() <= kLongestPageName && name.find('/') == std::string::npos &&
+                      !name.starts_with('.');
     if (!good) {
         return Error{"page", "cannot be called \"" + printable(name, LineEnds::Escape) + "\"; expected at most " +
                                  std::to_string(kLongestPageName) + " bytes without \"/\" and without a dot in front"};

@@ -80,9 +80,9 @@ StreamSite siteIn(const SiteCase& of, at::ScalarType type, at::ScalarType single
     site.reads = of.reads;
     site.read = of.read;
     if (of.logits > 0) {
-        const at::Tensor rows =
-            of.norm == StreamNorm::all ? leafOf({of.streams, of.logits, kSiteWidth}, at::kDouble, 0.2)
-                                       : leafOf({of.logits, kSiteWidth}, at::kDouble, 0.2);
+        const at::Tensor rows = of.norm == StreamNorm::all
+                                    ? leafOf({of.streams, of.logits, kSiteWidth}, at::kDouble, 0.2)
+                                    : leafOf({of.logits, kSiteWidth}, at::kDouble, 0.2);
         const bool centred = of.norm == StreamNorm::centred; // whose rows sum to 0
         site.rows = (centred ? rows - rows.mean(-1, true) : rows).detach().to(single).requires_grad_(true);
     }
@@ -106,8 +106,10 @@ StreamSite siteIn(const SiteCase& of, at::ScalarType type, at::ScalarType single
 std::vector<std::pair<std::string, at::Tensor>> inputsOf(const StreamSite& site)
 {
     std::vector<std::pair<std::string, at::Tensor>> inputs{
-        {"weights", site.weights}, {"token weights", site.tokenWeights}, {"rows", site.rows}, {"base", site.base},
-        {"bias", site.bias},       {"factor", site.factor},              {"gain", site.gain}};
+        {"weights", site.weights}, {"token weights", site.tokenWeights},
+        {"rows", site.rows},       {"base", site.base},
+        {"bias", site.bias},       {"factor", site.factor},
+        {"gain", site.gain}};
     std::erase_if(inputs, [](const auto& input) { return !input.second.defined(); });
     for (std::size_t s = 0; s < site.streams.size(); ++s) {
         inputs.emplace_back("stream " + std::to_string(s), site.streams[s]);
