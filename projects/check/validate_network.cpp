@@ -26,9 +26,9 @@ void checkObjective(const Project& project, Problems& problems)
                        std::string(objective.title) + (objective.acts ? " needs a world to act in as the data"
                                                                       : " is not of a world; expected time at goal"));
     } else if (objective.acts && project.network.ownLoss == OwnLoss::Trained) {
-        problems.error("/network/own_loss",
-                       "is trained, but time at goal is measured by acting; expected measured, and "
-                       "losses that train the tower");
+        problems.error("/network/objective",
+                       "is measured by acting, but own_loss is trained; expected own_loss measured, and losses that "
+                       "train the tower");
     } else if (!fits(objective, examplesOf(project))) {
         const ExampleField target = examplesOf(project).target();
         const std::string needs = objective.diffuses                        ? "labelled pictures or latents"

@@ -55,7 +55,7 @@ QVariant otherValue(const Property& property)
     case PropertyKind::Choice:
         return (property.value.toInt() + 1) % static_cast<int>(property.choices.size());
     case PropertyKind::Size:
-        return QStringLiteral("3*d");
+        return property.value.toString() == "3*d" ? QStringLiteral("2*d") : QStringLiteral("3*d");
     case PropertyKind::Text:
     case PropertyKind::File:
         return QStringLiteral("other");
