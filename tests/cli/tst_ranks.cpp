@@ -275,7 +275,8 @@ private slots:
             // By steps, because a machine may be fast: at the latest in the middle between two kills.
             const auto end = static_cast<std::int64_t>(kill * kStepsOfLife + tests::below(random, kStepsOfLife / 2));
             QTRY_VERIFY(lastCheckpoint("run") >= end || victim.waitForFinished(kLook));
-            QVERIFY(victim.state() == QProcess::Running);
+            QVERIFY2(victim.waitForStarted() && victim.state() == QProcess::Running,
+                     victim.readAllStandardError().data());
             victim.kill();
             for (const auto& process : m_ranks) { // as torchrun does
                 process->terminate();
