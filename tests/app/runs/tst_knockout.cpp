@@ -366,9 +366,12 @@ private:
     {
         return dialog.findChild<QLabel*>(QLatin1String(label))->text();
     }
+    /// Waits for the button first: a dialog enables it when it knows what it asks about.
     static void press(const QDialog& dialog, const char* name)
     {
-        QTest::mouseClick(dialog.findChild<QPushButton*>(QLatin1String(name)), Qt::LeftButton);
+        auto* const button = dialog.findChild<QPushButton*>(QLatin1String(name));
+        QTRY_VERIFY(button != nullptr && button->isEnabled());
+        QTest::mouseClick(button, Qt::LeftButton);
     }
 };
 
