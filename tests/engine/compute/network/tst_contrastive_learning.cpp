@@ -315,7 +315,7 @@ void TestContrastiveLearning::refusesWeightsThatDoNotFit_data()
         p.losses[1].trains = {"actor", "value"};
     }) << "trains the tower value, which uses the weights of steps";
     QTest::newRow("trained on actions") << Change([](Project& p) { p.network.ownLoss = projects::OwnLoss::Trained; })
-                                        << "time at goal is measured by acting";
+                                        << "is measured by acting";
 }
 
 void TestContrastiveLearning::refusesWeightsThatDoNotFit()
