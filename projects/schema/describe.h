@@ -14,8 +14,8 @@ namespace residua::projects {
 
 /// The description of a struct for all code that walks a document by its types: the reader and writer of files, the
 /// diff, the range checks, the fingerprint of data, and the random documents of the tests. fields.h gives the same to
-/// other code as values. The descriptions are in describe_data.h, _network.h, _topology.h, _training.h, _project.h and
-/// _sweep.h. A new field needs one line there and is then known to all of this code.
+/// other code as values. The descriptions are in describe_data.h, _pictures.h, _network.h, _topology.h, _training.h,
+/// _optimiser.h, _project.h and _sweep.h. A new field needs one line there and is then known to all of this code.
 
 /// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field in the file's order.
 /// A function in place of the pointer returns a field of a nested struct, which has no object of its own in the file.
