@@ -165,10 +165,6 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
                        "makes fewer visits in some steps, whose mixes would read entries of visits that "
                        "are not made; expected \"all\" with shared weights of mixes");
     }
-    if (loop.adapterRank > 0) {
-        problems.error(path + "/adapter_rank", "lets visits add to the matrices, which this version does not compute; "
-                                               "expected 0, or layers of their own (residua-cli untie)");
-    }
     checkExit(network, loop, path, problems);
     checkExitGate(network, loop, path, problems);
     if (loop.start == LoopStart::Noise &&

@@ -259,8 +259,6 @@ private Q_SLOTS:
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = projects::NormaliseOver::Targets; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.states[{1, 3}] = ShortcutState::Frozen; })));
         QVERIFY(
-            fault([](DepthMix&, Loop& loop) { loop.adapterRank = 4; }).starts_with("/network/loops/0/adapter_rank"));
-        QVERIFY(
             fault([](DepthMix&, Loop& loop) { loop.draw = VisitDraw::Uniform; }).starts_with("/network/loops/0/draw"));
     }
 };
