@@ -42,10 +42,10 @@ MatrixXd rowsOf(const MatrixXd& matrix, const Layer& layer, Index side)
 class SampledLoss {
 public:
     SampledLoss(const Layer& layer, std::int64_t batch)
-        : m_layer(layer), m_inputs(layer.weight.cols(), batch), m_draws(layer.seed, streamOf(Stream::Inputs))
+        : m_layer(layer), m_batch(batch), m_draws(layer.seed, streamOf(Stream::Inputs))
     {
         for (Index side = 0; side < layer.kernel; ++side) {
-            m_sides.push_back({rowsOf(layer.weight, layer, side), {}, {}, {}});
+            m_sides.push_back({rowsOf(layer.weight, layer, side), MatrixXd(layer.weight.cols(), batch), {}, {}});
         }
     }
     double operator()(const Factors& factors, MatrixXd& byLeft, MatrixXd& byRight)
@@ -53,11 +53,10 @@ public:
         MatrixXd full;
         MatrixXd reached;
         for (Side& side : m_sides) {
-            drawGaussians(m_inputs, m_draws);
+            drawGaussians(side.inputs, m_draws);
             if (m_layer.hasCovariance()) {
-                m_inputs = (m_layer.root * m_inputs).eval();
+                side.inputs = (m_layer.root * side.inputs).eval();
             }
-            side.inputs = m_inputs;
             side.left = rowsOf(factors.left, m_layer, &side - m_sides.data());
             side.middle = factors.right * side.inputs;
             add(full, side.weight * side.inputs);
@@ -67,7 +66,7 @@ public:
         MatrixXd slopes;
         applyNonlinearity(m_layer.follows, reached, slopes);
         const MatrixXd difference = reached - full;
-        const double scale = 2.0 / double(m_inputs.cols());
+        const double scale = 2.0 / double(m_batch);
         const MatrixXd back = scale * difference.cwiseProduct(slopes);
         byLeft.resize(factors.left.rows(), factors.left.cols());
         MatrixXd sum;
@@ -77,7 +76,7 @@ public:
             add(sum, (side.left.transpose() * back) * side.inputs.transpose());
         }
         byRight = std::move(sum);
-        return difference.squaredNorm() / double(m_inputs.cols());
+        return difference.squaredNorm() / double(m_batch);
     }
 
 private:
@@ -98,8 +97,8 @@ private:
     }
 
     const Layer& m_layer;
+    const std::int64_t m_batch;
     std::vector<Side> m_sides;
-    MatrixXd m_inputs; ///< [in, batch]
     RandomStream m_draws;
 };
 
