@@ -275,8 +275,7 @@ private slots:
         }
     }
 
-    /// With the identity nothing is searched. With a covariance the optimum is the decomposition in its norm.
-    /// Three rows of the weight make an output, each from a row of the patch of its own.
+    /// Three rows of the weight make an output, each from its own row of the patch.
     void factorsBySideAreFittedToTheConvolution()
     {
         constexpr Index kKernel = 3;
@@ -310,6 +309,7 @@ private slots:
         }
     }
 
+    /// With the identity nothing is searched. With a covariance the optimum is the decomposition in its norm.
     void identityNeedsNoSearch()
     {
         LowRankProblem problem = problemOf(drawn(10, 6, 3), 2, Nonlinearity::Identity);
