@@ -6,8 +6,8 @@
 #   tests/gpu/bundle.sh
 #
 # The archive holds bin/ (programs, benches, tests, the engine, the kernels), lib/ (the distribution's libraries
-# that they link, except the C and C++ run-time libraries), peer_pytorch.py, day.sh, and `built-with` (the sizes of the
-# LibTorch libraries that the programs were linked against).
+# that they link, except the C and C++ run-time libraries), peer_pytorch.py with its modules, day.sh, and `built-with` (the
+# sizes of the LibTorch libraries that the programs were linked against).
 set -euo pipefail
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/../../packaging/common.sh"
@@ -45,7 +45,7 @@ for file in "$work"/bin/*; do copy_libraries "$file"; done
 torch=$(ldd "$work/bin/bench_training" | awk '/libtorch_cpu/ { print $3 }')
 (cd "$(dirname "$torch")" && stat -Lc '%n %s' libtorch_cpu.so libtorch_cuda.so) >"$work/built-with"
 git -C "$checkout" rev-parse --short HEAD >"$work/commit"
-cp "$checkout"/tests/gpu/day.sh "$checkout"/tests/bench/peer_pytorch.py "$work/"
+cp "$checkout"/tests/gpu/day.sh "$checkout"/tests/bench/peer_{pytorch,dit,pictures}.py "$work/"
 
 tar -C "$work" -cf - . | xz -9 --lzma2=dict=128MiB >"$archive"
 size=$(stat -c %s "$archive")

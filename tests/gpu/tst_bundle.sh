@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# bundle.sh with stand-ins for the build and its programs: which libraries the archive has.
+# bundle.sh with stand-ins for the build and its programs: which libraries and Python modules the archive has.
 set -euo pipefail
 # shellcheck source=tests/packaging/check.sh disable=SC2016
 . "$1/tests/packaging/check.sh"
@@ -13,7 +13,7 @@ begin() {
   mkdir -p "$bin" "$dir/tests/gpu" "$dir/tests/bench" "$dir/packaging" "$dir/torch/lib" "$dir/system" "$build/bin" "$build/tests/kernels" "$build/tests/engine"
   cp "$checkout"/tests/gpu/{bundle,day}.sh "$dir/tests/gpu/"
   cp "$checkout/packaging/common.sh" "$dir/packaging/"
-  echo peer >"$dir/tests/bench/peer_pytorch.py"
+  cp "$checkout"/tests/bench/peer_*.py "$dir/tests/bench/"
   for program in bin/{residua-cli,residua-engine,bench_depth_mix,bench_training,bench_stages} \
     tests/kernels/kernels_tst_cuda_{depth_mix,transformer} tests/engine/engine_training; do
     echo program >"$build/$program"
@@ -43,6 +43,9 @@ says "packed"
 libraries=$(cd "$dir/build/gpu-day/bundle/lib" && echo *)
 [ "$libraries" = "libpack.so.1 libpicture.so.1" ] || wrong "the libraries are $libraries"
 [ "$(tar -tJf "$dir/build/gpu-day/bundle.tar.xz" | grep -c '^./bin/.')" = 11 ] || wrong "the archive lacks programs or kernels"
+for module in peer_pytorch $(sed -nE 's/^(import|from) (peer_[a-z]+).*/\2/p' "$checkout/tests/bench/peer_pytorch.py"); do
+  [ -e "$dir/build/gpu-day/bundle/$module.py" ] || wrong "the archive lacks $module.py"
+done
 
 begin lacks
 rm "$dir/system/libpack.so.1"
