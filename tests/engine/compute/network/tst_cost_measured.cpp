@@ -426,7 +426,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, project.training.batch, 1, 5);
-        // States that a ReLU reads are counted at the ends of towers and behind gates, and are not kept.
+        // The cost counts states at the ends of towers and behind gates, which a ReLU that reads them does not keep.
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95,
                example == "small-resnet" ? 1.25 : 1.03);
     }
