@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/picture_data.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/describe.h"
 
 namespace residua::projects {
