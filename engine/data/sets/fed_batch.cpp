@@ -33,14 +33,14 @@ public:
         if (m_schema.input().isTokens()) {
             example.input = textOf(row, perToken);
         } else if (!isPicture()) {
-            example.input = numbers<double>(0, row);
+            example.input = numbers(0, row);
         }
         if (m_schema.isNoised()) {
             example.target = noisedOf(row);
         } else if (!perToken && m_schema.target().isTokens()) {
             example.target = classesOf(row);
         } else if (!perToken) {
-            example.target = numbers<double>(1, row);
+            example.target = numbers(1, row);
         }
         for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
             if (m_schema.fields[i].name == projects::kNextSentence) {
@@ -67,15 +67,18 @@ public:
     }
 
 private:
-    template <class Value>
     [[nodiscard]] std::string numbers(std::size_t field, std::int64_t row) const
     {
-        std::string text;
-        const std::span<const Value> all = of<Value>(field, row);
-        for (const Value value : all.first(std::min(all.size(), kShownNumbers))) {
-            text += (text.empty() ? "" : " ") + numberText(static_cast<double>(value), kFedDigits);
-        }
-        return all.size() > kShownNumbers ? text + " …" : text;
+        return std::visit(
+            [&]<class Value>(const std::vector<Value>&) {
+                std::string text;
+                const std::span<const Value> all = of<Value>(field, row);
+                for (const Value value : all.first(std::min(all.size(), kShownNumbers))) {
+                    text += (text.empty() ? "" : " ") + numberText(static_cast<double>(value), kFedDigits);
+                }
+                return all.size() > kShownNumbers ? text + " …" : text;
+            },
+            m_batch.fields.at(field));
     }
 
     /// Returns the number of tokens of a row before its padding.
