@@ -242,6 +242,9 @@ QString subtitleOf(const Project& project, const Place& place)
             [&](const ShortcutsPlace& p) { return subtitleOfShortcuts(project, p); },
             [&](const LossPlace& p) {
                 const projects::Loss& loss = project.losses.at(p.loss);
+                if (!projects::hasTarget(loss.kind)) {
+                    return QString::fromStdString(loss.output);
+                }
                 const QString target =
                     loss.target.empty() ? Text::tr("the examples' target") : QString::fromStdString(loss.target);
                 return Text::tr("%1 against %2").arg(QString::fromStdString(loss.output), target);

@@ -333,8 +333,10 @@ void showTowers(const projects::Project& project, const Console& console)
                      (network.frozen ? "; frozen" : ""));
     }
     for (const projects::Loss& loss : project.losses) {
-        console.line("loss " + printable(loss.name + ": " + loss.output, LineEnds::Escape) + " and " +
-                     (loss.target.empty() ? "the examples' target" : printable(loss.target, LineEnds::Escape)) + ", " +
+        const std::string target =
+            loss.target.empty() ? "the examples' target" : printable(loss.target, LineEnds::Escape);
+        console.line("loss " + printable(loss.name + ": " + loss.output, LineEnds::Escape) +
+                     (projects::hasTarget(loss.kind) ? " and " + target : "") + ", " +
                      std::string(choiceOf(loss.kind).title) + ", weight " + numberText(loss.weight));
     }
 }
