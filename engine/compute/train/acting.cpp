@@ -30,6 +30,11 @@ constexpr const char* kEpisodes = "worlds/replay.episodes";
 constexpr const char* kAdded = "worlds/replay.added";
 constexpr std::uint64_t kOfValidation = 1; ///< part of Stream::Acting
 
+bool areFinite(std::span<const float> values)
+{
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
 /// Returns the actions [count, actions] of the first tower for the current states and goals.
 Result<std::vector<float>> actionsOf(const Environments& worlds, const projects::ExampleSchema& schema,
                                      CompiledNetwork& network, const Pass& pass, const at::Tensor& draws,
@@ -48,7 +53,7 @@ Result<std::vector<float>> actionsOf(const Environments& worlds, const projects:
     given.draws = draws;
     const at::Tensor made = network.forward(given, pass).to(at::kCPU, at::kFloat).contiguous();
     const std::span values(made.const_data_ptr<float>(), static_cast<std::size_t>(made.numel()));
-    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
+    if (!areFinite(values)) {
         return Error{"data · world", "the first tower gives an action that is not finite: lower the learning rate, or "
                                      "go on from an earlier checkpoint"};
     }
@@ -239,8 +244,18 @@ Status Acting::load(const TensorFiles& stored, std::int64_t step)
     }
     m_skipped = added[0].item<std::int64_t>();
     m_buffer.setAdded(added[1].item<std::int64_t>());
-    if (m_skipped < 0 || m_buffer.added() < 0) {
-        return Error{std::string("checkpoint · ") + kAdded, "is negative: go on from an earlier checkpoint"};
+    const std::int64_t due = stepsActedBefore(m_world, step);
+    if (m_skipped < 0 || m_skipped >= due || m_buffer.added() < 0 || m_buffer.added() > due - m_skipped) {
+        return Error{std::string("checkpoint · ") + kAdded, "counts " + std::to_string(m_skipped) + " and " +
+                                                                std::to_string(m_buffer.added()) +
+                                                                " steps, expected at most " + std::to_string(due) +
+                                                                " in all: go on from an earlier checkpoint"};
+    }
+    for (const auto& [name, numbers] : {std::pair(kStates, &contents.states), std::pair(kActions, &contents.actions)}) {
+        if (!areFinite(*numbers)) {
+            return Error{std::string("checkpoint · ") + name,
+                         "has numbers that are not finite: go on from an earlier checkpoint"};
+        }
     }
     return m_environments.setValues(values);
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -137,6 +139,11 @@ Status Environments::setValues(std::span<const double> values)
     }
     for (std::size_t world = 0; world < m_worlds.size(); ++world) {
         const std::span<const double> own = values.subspan(world * each, each);
+        if (own[0] < 1 || own[0] > std::numeric_limits<std::int32_t>::max() || own[1] < 0 ||
+            own[1] >= static_cast<double>(m_length)) {
+            return Error{"checkpoint · worlds", "has an environment in an episode or a step that no run reaches: go on "
+                                                "from an earlier checkpoint"};
+        }
         m_episodes[world] = static_cast<std::int64_t>(own[0]);
         m_steps[world] = static_cast<std::int64_t>(own[1]);
         m_worlds[world]->setValues(own.subspan(2));
