@@ -113,6 +113,14 @@ Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs
 
 } // namespace
 
+Error withoutPart(const Dataset& dataset, Split split, const std::string& place)
+{
+    return {place,
+            "the data has no " + std::string(nameOf(split).word) + " split: " +
+                (dataset.schema().isOfWorld() ? "a world is measured while the run trains; expected the train part"
+                                              : "give it a fraction in the project")};
+}
+
 Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, LoadAs as)
 {
     return load(of, watch, as, std::nullopt);
@@ -122,7 +130,7 @@ Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watc
 {
     Result<LoadedModel> model = load(of, watch, as, tower);
     if (model && model->parts.dataset->size(Split::Validation) == 0) {
-        return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+        return withoutPart(*model->parts.dataset, Split::Validation, "data");
     }
     return model;
 }

@@ -34,6 +34,8 @@ inline constexpr const char* kFeatures = "features of the last linear";
 /// The network and its project are the view of the tower, judged by projects::judgeOf().
 [[nodiscard]] Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch,
                                                 const std::string& tower, LoadAs as = LoadAs::AsTrained);
+/// Returns the error for a part of the data that has no examples.
+[[nodiscard]] Error withoutPart(const Dataset& dataset, Split split, const std::string& place);
 /// Returns the number of batches: the run's if none is asked for; 0 means all.
 [[nodiscard]] std::int64_t batchesFor(std::int64_t asked, const LoadedModel& model);
 

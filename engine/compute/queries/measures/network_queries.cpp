@@ -309,8 +309,7 @@ private:
             return Done{};
         }
         if (model->parts.dataset->size(m_request.split) == 0) {
-            return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
-                                      " part: give it a fraction in the project"};
+            return withoutPart(*model->parts.dataset, m_request.split, "split");
         }
         if (!m_request.features.empty()) {
             return beginImages(*std::move(model));
