@@ -43,6 +43,14 @@ StepGraphs::StepGraphs(c10::Device device, CompiledNetwork& network)
     }
 }
 
+void StepGraphs::leaveOut(const std::string& reason)
+{
+    if (m_library != nullptr) {
+        m_why = "steps are not recorded as CUDA graphs: " + reason;
+        m_library = nullptr;
+    }
+}
+
 void StepGraphs::note(const std::vector<LayerUse>& layers)
 {
     if (m_steps.size() >= kMostSets) { // random sets of a deep network hardly ever repeat
@@ -130,8 +138,7 @@ void StepGraphs::record(Graph& graph, const Pass& pass, const Gradients& gradien
         graph.m_graph = std::move(recording);
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
-        m_why = "steps are not recorded as CUDA graphs: " + text.substr(0, text.find('\n'));
-        m_library = nullptr;
+        leaveOut(text.substr(0, text.find('\n')));
         for (NamedParameter& parameter : m_network.parameters()) {
             parameter.tensor.mutable_grad().reset();
         }

@@ -53,6 +53,8 @@ public:
     /// next run. Records the graph at its first run. If that fails, the step is computed directly, as are all later
     /// ones. `pass` is the step's.
     [[nodiscard]] at::Tensor run(Graph& graph, const Pass& pass, const Gradients& gradients);
+    /// Computes all steps directly, because of `reason`.
+    void leaveOut(const std::string& reason);
     /// Forgets all graphs; to be called after a change of the network, and when a stage ends, whose sets of layers do
     /// not come back.
     void clear() { m_steps.clear(); }

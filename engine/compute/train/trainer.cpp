@@ -142,6 +142,7 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
             Acting::make(m_parts.project, *world, *m_parts.network, m_parts.device);
         TORCH_CHECK(acting.ok(), acting ? "" : acting.error().text()); // the data set has made such a world
         m_acting = *std::move(acting);
+        m_graphs.leaveOut("the first tower acts in a world between them");
     }
     if (clipsByLoss(m_parts)) {
         m_clipping.emplace(plan.clipNorm, m_parts.network->parameters(), m_parts.network->lossGroups());
@@ -314,10 +315,9 @@ Status Trainer::accumulateGradients(const Pass& pass)
     const StepGraphs::Gradients gradients = [this, training, share](const DeviceBatch& batch) {
         return addGradients(batch, training, share);
     };
-    StepGraphs::Graph* const graph =
-        !m_exchange && !m_acting && pass.magnitudes == nullptr && m_parts.network->isRecordable()
-            ? m_graphs.forStep(pass.layers, m_courses.front().course.expectedRepeats(pass))
-            : nullptr;
+    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr && m_parts.network->isRecordable()
+                                         ? m_graphs.forStep(pass.layers, m_courses.front().course.expectedRepeats(pass))
+                                         : nullptr;
     if (m_readsAhead) {
         if (const Status read = readStep(); !read) {
             return read;
