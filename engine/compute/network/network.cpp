@@ -177,8 +177,8 @@ public:
         });
         for (const projects::Loss& loss : losses.losses) {
             const at::Tensor value = valueOf(loss, batch, whole);
-            const bool isOverTargets = batch.weight.defined() && overTargets(loss, batch, whole);
-            add((isOverTargets ? value * batch.weight : value) * loss.weight);
+            const bool isWeighted = batch.weight.defined() && isOverTargets(loss, batch.target, whole);
+            add((isWeighted ? value * batch.weight : value) * loss.weight);
         }
         if (!result.trained.defined()) {
             result.trained = result.judged.detach(); // nothing of the group is trained
@@ -502,32 +502,7 @@ private:
         if (loss.kind == projects::LossKind::ExpectedExit) {
             return exitLossesOf(gatedTower(loss), batch.target, whole).expected(loss.entropy);
         }
-        const at::Tensor& output = whole.inputs.at(loss.output);
-        if (!hasTarget(loss.kind)) {
-            return valueLoss(loss, output, {});
-        }
-        const at::Tensor given = loss.target.empty() ? batch.target : whole.inputs.at(loss.target);
-        const at::Tensor target = trainsTarget(loss.kind) ? given : given.detach();
-        return isPadded(output, target, batch, whole)
-                   ? valueLossOfTokens(loss, output, target, batch.target.ne(projects::kIgnoredTarget))
-                   : valueLoss(loss, output, target);
-    }
-
-    /// True if the loss compares values of tokens in rows that have padding.
-    [[nodiscard]] static bool isPadded(const at::Tensor& output, const at::Tensor& target, const DeviceBatch& batch,
-                                       const Pass& whole)
-    {
-        return whole.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
-               output.sizes().slice(0, 2) == batch.target.sizes();
-    }
-
-    /// True if the loss is a mean over the targets of the batch that are not ignored, as the objective is.
-    [[nodiscard]] static bool overTargets(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole)
-    {
-        return loss.kind == projects::LossKind::ExpectedExit ||
-               (loss.target.empty()
-                    ? loss.kind == projects::LossKind::CrossEntropy
-                    : isPadded(whole.inputs.at(loss.output), whole.inputs.at(loss.target), batch, whole));
+        return valueLossOf(loss, batch.target, whole);
     }
 
     /// Returns the tower whose exits the loss weighs.

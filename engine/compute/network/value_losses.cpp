@@ -45,6 +45,13 @@ at::Tensor crossEntropy(const at::Tensor& output, const at::Tensor& target, at::
                                   reduction, projects::kIgnoredTarget);
 }
 
+/// True if a loss compares values of tokens in rows that have padding. `targets` are the batch's.
+bool isPadded(const at::Tensor& output, const at::Tensor& target, const at::Tensor& targets, const Pass& pass)
+{
+    return pass.rows && target.sizes() == output.sizes() && output.dim() == 3 &&
+           output.sizes().slice(0, 2) == targets.sizes();
+}
+
 } // namespace
 
 at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target)
@@ -68,12 +75,28 @@ at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const
     return crossEntropy(output, target, at::Reduction::Mean);
 }
 
-at::Tensor valueLossOfTokens(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target,
-                             const at::Tensor& kept)
+at::Tensor valueLossOf(const projects::Loss& loss, const at::Tensor& target, const Pass& pass)
 {
+    const at::Tensor& output = pass.inputs.at(loss.output);
+    if (!hasTarget(loss.kind)) {
+        return valueLoss(loss, output, {});
+    }
+    const at::Tensor given = loss.target.empty() ? target : pass.inputs.at(loss.target);
+    const at::Tensor compared = trainsTarget(loss.kind) ? given : given.detach();
+    if (!isPadded(output, compared, target, pass)) {
+        return valueLoss(loss, output, compared);
+    }
     // Makes both values equal at the other tokens, so that their loss is 0.
-    const at::Tensor mean = valueLoss(loss, at::where(kept.unsqueeze(2), output, target), target);
+    const at::Tensor kept = target.ne(projects::kIgnoredTarget);
+    const at::Tensor mean = valueLoss(loss, at::where(kept.unsqueeze(2), output, compared), compared);
     return mean * (static_cast<double>(kept.numel()) / kept.sum().clamp_min(1).to(mean.scalar_type()));
+}
+
+bool isOverTargets(const projects::Loss& loss, const at::Tensor& target, const Pass& pass)
+{
+    return loss.kind == projects::LossKind::ExpectedExit ||
+           (loss.target.empty() ? loss.kind == projects::LossKind::CrossEntropy
+                                : isPadded(pass.inputs.at(loss.output), pass.inputs.at(loss.target), target, pass));
 }
 
 at::Tensor ExitLosses::meanOf(const at::Tensor& values) const

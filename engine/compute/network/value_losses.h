@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compute/graph/pass.h"
 #include "projects/model/project.h"
 
 #include <ATen/core/Tensor.h>
@@ -13,10 +14,11 @@ namespace residua::engine {
 /// formulas. Returns the cross-entropy for ExpectedExit. In a contrastive loss, two vectors that coincide pass no
 /// gradient to each other. LossKind::Mean reads no target.
 [[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
-/// Returns the mean of a loss between values [batch, time, d] over the tokens where `kept` [batch, time] is true; 0 if
-/// there are no such tokens.
-[[nodiscard]] at::Tensor valueLossOfTokens(const projects::Loss& loss, const at::Tensor& output,
-                                           const at::Tensor& target, const at::Tensor& kept);
+/// Returns the further loss of values that the pass has as inputs, by valueLoss(). `target` is the batch's. Between
+/// values [batch, time, d] of rows with padding it is the mean over the tokens with a target, or 0 if there are none.
+[[nodiscard]] at::Tensor valueLossOf(const projects::Loss& loss, const at::Tensor& target, const Pass& pass);
+/// True if the further loss is a mean over the targets of the batch that are not ignored, as the objective is.
+[[nodiscard]] bool isOverTargets(const projects::Loss& loss, const at::Tensor& target, const Pass& pass);
 
 /// The losses of the visits of a loop with an exit gate, with the probability of each to be the last one.
 struct ExitLosses {
