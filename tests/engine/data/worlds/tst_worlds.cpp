@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Worlds, the episodes of several of them, and the steps that a replay buffer draws.
+#include "engine/base/api/data_summary.h"
 #include "engine/data/sets/world_dataset.h"
 #include "engine/data/worlds/environments.h"
 #include "engine/data/worlds/replay_buffer.h"
@@ -12,6 +13,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
 
 using namespace residua;
 using engine::Environments;
@@ -151,6 +153,12 @@ void TestWorlds::goesOnFromItsValues()
     }
     const std::vector<double> values = worlds.values();
     QVERIFY(!resumed.setValues(std::span(values).first(values.size() - 1)).ok());
+    for (const auto& [index, value] : {std::pair(0, 0.0), std::pair(0, 1e18), std::pair(1, -1.0), std::pair(1, 20.0),
+                                       std::pair(2, std::numeric_limits<double>::quiet_NaN())}) {
+        std::vector<double> other = values;
+        other[static_cast<std::size_t>(index)] = value;
+        QVERIFY(!resumed.setValues(other).ok());
+    }
 }
 
 void TestWorlds::hindsightIsGeometric_data()
@@ -263,6 +271,10 @@ void TestWorlds::showsTheSameExamplesByNumber()
     QVERIFY(first.fields != second.fields);
     QCOMPARE(first.values<float>(0).size(), std::size_t{64});
     QVERIFY(!(*dataset)->repeats());
+    const engine::FedBatch fed = engine::fedBatch(**dataset, first, {.source = dataOf(WorldKind::PointMaze)}, 5);
+    QCOMPARE(fed.examples.size(), std::size_t{5});
+    QCOMPARE(std::ranges::count(fed.examples.front().input, ' '), 3);  // four numbers of a state
+    QCOMPARE(std::ranges::count(fed.examples.front().target, ' '), 1); // two of an action
 }
 
 RESIDUA_TEST(TestWorlds)
