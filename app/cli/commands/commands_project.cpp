@@ -63,7 +63,6 @@ void showNotes(const engine::DataSummary& data, const Console& console)
     }
 }
 
-/// Sets fields of a project; changes nothing if one of them fails.
 /// Joins the further stack that the arguments ask for, if any. Returns an error if they change nothing at all.
 Status joinFurther(projects::Document& document, const Arguments& arguments)
 {
@@ -73,9 +72,11 @@ Status joinFurther(projects::Document& document, const Arguments& arguments)
                    : Status(Done{});
     }
     const Result<std::size_t> tower = projects::chosenTower(document.project, arguments.text(kJoin));
-    return tower ? projects::applyEdit(document, projects::joinStack(document, *tower).edit) : Status(tower.error());
+    return tower ? projects::applyEdit(document, projects::joinStack(document, *tower).edit)
+                 : Status(Error{std::string("--") + kJoin, tower.error().message});
 }
 
+/// Sets fields of a project; changes nothing if one of them fails.
 Exit runSet(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path given = arguments.positional(0);
