@@ -31,7 +31,7 @@ namespace {
 constexpr std::int64_t kTuningSteps = 1000;
 constexpr int kMostCures = 4; ///< a cure may reveal another problem
 
-/// Returns the example that trains on the same kind of data.
+/// Returns the example that trains on the same kind of data, which is not a world.
 const Example& exampleFor(const Source& source)
 {
     const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
@@ -39,7 +39,6 @@ const Example& exampleFor(const Source& source)
                              : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
                              : std::holds_alternative<LatentData>(source)        ? "small-dit"
                              : imageSizeOf(source)                               ? "small-vit"
-                             : std::holds_alternative<WorldData>(source)         ? "point-maze"
                                                                                  : "plain-language";
     return *findExample(name);
 }
