@@ -2,6 +2,7 @@
 #include "app/start/asked_data.h"
 
 #include "app/look/format.h"
+#include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/fields.h"
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <thread>
 #include <variant>
 
@@ -185,12 +187,11 @@ QString newName(const QString& name, const QStringList& folders)
     const auto plain = [](QString text) {
         return text.toLower().removeIf([](QChar c) { return !c.isLetterOrNumber(); });
     };
-    QString given = name;
-    const auto isTaken = [&](const QString& folder) { return plain(folder) == plain(given); };
-    for (int number = 2; std::ranges::any_of(folders, isTaken); ++number) {
-        given = QStringLiteral("%1 %2").arg(name).arg(number);
-    }
-    return given;
+    const auto isTaken = [&](const std::string& given) {
+        const QString own = plain(QString::fromStdString(given));
+        return std::ranges::any_of(folders, [&](const QString& folder) { return plain(folder) == own; });
+    };
+    return QString::fromStdString(freeName(name.toStdString(), isTaken, " "));
 }
 
 std::int64_t proposedVocabulary(const projects::Source& source)

@@ -91,12 +91,8 @@ std::string nameForCommand(const std::string& command)
 /// Returns a place with a name that the list does not have.
 ChosenRemote unnamed(const std::string& command, const std::vector<EngineRemote>& places)
 {
-    const std::string name = nameForCommand(command);
-    std::string free = name;
-    for (int number = 2; known(places, free) != nullptr; ++number) {
-        free = name + "-" + std::to_string(number);
-    }
-    return {{free, EngineRemote::Kind::CommandLine, command, {}}, true, {}};
+    const auto isTaken = [&](const std::string& name) { return known(places, name) != nullptr; };
+    return {{freeName(nameForCommand(command), isTaken, "-"), EngineRemote::Kind::CommandLine, command, {}}, true, {}};
 }
 
 /// Returns the place that `text` gives, with the folder that the list has for it.
