@@ -18,6 +18,13 @@ QString number(double value)
     return QString::fromStdString(resources::shortNumber(value));
 }
 
+/// Returns the further tower in the name of a parameter, or an empty text.
+std::string towerOf(const std::string& name)
+{
+    const std::size_t inside = projects::withoutTower(name).size();
+    return inside == name.size() ? std::string() : name.substr(0, name.size() - inside - 1);
+}
+
 QString number(const std::optional<double>& value)
 {
     return value ? number(*value) : QStringLiteral("–");
@@ -171,17 +178,17 @@ WeightPlace placeOfWeight(const std::string& name)
     const projects::ParameterName parameter = projects::parameterNameFrom(inside);
     const bool isNowhere = parameter.part == projects::NetworkPart::Other ||
                            (parameter.part == projects::NetworkPart::Layers && parameter.layer == 0);
-    const std::string tower = inside == name ? std::string() : name.substr(0, name.size() - inside.size() - 1);
-    return isNowhere ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node()), tower};
+    return isNowhere ? WeightPlace{} : WeightPlace{parameter.layer, std::string(parameter.node()), towerOf(name)};
 }
 
 std::string shortNameOf(const std::string& name)
 {
     const std::string text(projects::lastOf(name) == "weight" ? projects::ownerOf(name) : name);
-    const std::string_view inside = projects::withoutTower(text);
-    const projects::ParameterName parameter = projects::parameterNameFrom(inside);
-    const std::string tower = inside == text ? std::string() : text.substr(0, text.size() - inside.size() - 1) + " ";
-    return parameter.layer > 0 ? tower + std::to_string(parameter.layer) + " " + std::string(parameter.rest) : text;
+    const projects::ParameterName parameter = projects::parameterNameFrom(projects::withoutTower(text));
+    const std::string tower = towerOf(text);
+    return parameter.layer > 0 ? (tower.empty() ? "" : tower + " ") + std::to_string(parameter.layer) + " " +
+                                     std::string(parameter.rest)
+                               : text;
 }
 
 std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure)
