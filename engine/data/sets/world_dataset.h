@@ -8,8 +8,8 @@
 
 namespace residua::engine {
 
-/// Steps in a world. Those of fill() follow random actions, to show what examples are like. A trainer draws the steps
-/// that it trains on from the replay buffer of its own actions (engine/compute/train/acting.h).
+/// A data set of steps in a world. fill() takes random actions, so its examples only show the form of the data. In
+/// training, examples come from the replay buffer instead (engine/compute/train/acting.h).
 class WorldDataset final : public Dataset {
 public:
     /// Makes one world to check the source, whose errors it returns.

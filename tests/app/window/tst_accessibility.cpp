@@ -97,7 +97,6 @@ private slots:
         QToolTip::hideText();
     }
 
-    /// The models are tested during edits, undo, filters and palettes. The first violation ends the test.
     /// The arrow keys move in a table. A Tab for each of its cells would keep the user in it.
     void tabLeavesEveryTable()
     {
@@ -110,6 +109,7 @@ private slots:
         }
     }
 
+    /// The models are tested during edits, undo, filters and palettes. The first violation ends the test.
     void modelsKeepTheirPromises()
     {
         m_window->workspace().showCanvas(WorkspaceView::Depth);
