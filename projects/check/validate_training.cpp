@@ -109,7 +109,11 @@ void checkSource(const PictureData& source, Problems& problems)
 void checkSource(const WorldData& source, Problems& problems)
 {
     if (source.kind == WorldKind::Mujoco) {
-        checkPath(source.path, problems);
+        if (source.path.empty()) {
+            problems.error(kSource + "/path",
+                           "names no model, and this version describes models of MuJoCo but does not "
+                           "run them; expected the world point_maze or arm");
+        }
         problems.atMost(kSource + "/goals", source.goals, source.states);
     }
     problems.atMost(kSource + "/prefill", source.prefill, source.replay);
