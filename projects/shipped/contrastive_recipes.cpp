@@ -247,7 +247,7 @@ Recipe pointMaze()
     plan.checkpointEvery = 2000;
     return {"point-maze",
             "Point maze",
-            "an actor of 16 layers of 64 that learns to reach any goal of a maze, by contrastive learning",
+            "an actor of 16 layers of 64 in a maze with many goals, trained by contrastive learning",
             std::move(project),
             kPlainPreset,
             {}};
