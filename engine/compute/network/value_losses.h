@@ -14,8 +14,8 @@ namespace residua::engine {
 /// formulas. Returns the cross-entropy for ExpectedExit. In a contrastive loss, two vectors that coincide pass no
 /// gradient to each other. LossKind::Mean reads no target.
 [[nodiscard]] at::Tensor valueLoss(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target);
-/// Returns the further loss of values that the pass has as inputs, by valueLoss(). `target` is the batch's. Between
-/// values [batch, time, d] of rows with padding it is the mean over the tokens with a target, or 0 if there are none.
+/// Returns the further loss of values that the pass has as inputs, by valueLoss(). `target` is the batch's. If rows
+/// have padding, a loss between values [batch, time, d] is a mean over the tokens with a target; 0 if there are none.
 [[nodiscard]] at::Tensor valueLossOf(const projects::Loss& loss, const at::Tensor& target, const Pass& pass);
 /// True if the further loss is a mean over the targets of the batch that are not ignored, as the objective is.
 [[nodiscard]] bool isOverTargets(const projects::Loss& loss, const at::Tensor& target, const Pass& pass);
