@@ -377,7 +377,8 @@ void checkCadences(const Project& project, Problems& problems)
                        "got " + std::to_string(plan.validateEvery) +
                            " steps, expected 0 where no data is set apart for validation");
     }
-    if (plan.stabilityEvery > 0 && !hasValidationPart(project.data)) {
+    const bool acts = std::holds_alternative<WorldData>(project.data.source); // its validation has no examples
+    if (plan.stabilityEvery > 0 && (acts || !hasValidationPart(project.data))) {
         problems.error(kTraining + "/stability_every",
                        "got " + std::to_string(plan.stabilityEvery) +
                            " steps, expected 0 where no data is set apart for validation, which it is measured on");
