@@ -19,9 +19,11 @@ namespace {
 
 using projects::Project;
 
-/// Adds the port kFeatures to a head.
-Status addFeatures(projects::Graph& head)
+/// Adds the port kFeatures to the head of the first tower, and a loss of no weight that reads it, without which the
+/// value would be an error.
+Status addFeatures(Project& view)
 {
+    projects::Graph& head = view.network.head;
     const auto wireTo = [&](projects::NodeId node) {
         return std::ranges::find(head.wires, node, [](const projects::Wire& wire) { return wire.to.node; });
     };
@@ -38,6 +40,12 @@ Status addFeatures(projects::Graph& head)
             head.nodes.push_back({port, "output", kFeatures, {{projects::kPortParam, std::string(kFeatures)}}});
             head.wires.push_back({read, {port, "in"}});
             std::ranges::sort(head.wires);
+            view.losses.push_back({.name = kFeatures,
+                                   .kind = projects::LossKind::Mean,
+                                   .output = projects::valueOf(view.network, kFeatures),
+                                   .target = {},
+                                   .weight = 0,
+                                   .trains = {}});
             return Done{};
         }
     }
@@ -64,7 +72,7 @@ Status prepare(Project& view, LoadAs as)
         view = projects::withMoreVisits(std::move(view));
     }
     if (as == LoadAs::WithFeatures) {
-        return addFeatures(view.network.head);
+        return addFeatures(view);
     }
     return Done{};
 }

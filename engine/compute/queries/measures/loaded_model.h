@@ -25,7 +25,7 @@ struct LoadedModel {
 /// loops, which an evaluation makes only under an alteration (projects::withMoreVisits), or with the value kFeatures.
 enum class LoadAs { AsTrained, WithTerms, WithMoreVisits, WithFeatures };
 /// The further output port of a head that has what the head's last linear reads.
-inline constexpr const char* kFeatures = "features of the last linear";
+inline constexpr const char* kFeatures = "last_linear_features";
 
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
 [[nodiscard]] Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch,
