@@ -86,6 +86,9 @@ Exit runEval(const Arguments& arguments, const Console& console)
             request->choices = *std::move(text);
         }
     }
+    if (request && !request->features.empty()) { // an engine in the background has a working directory of its own
+        request->features = std::filesystem::absolute(request->features).lexically_normal();
+    }
     const auto answer = answerTo(request, arguments, console);
     const auto* const ready = std::get_if<engine::EvaluationReady>(&answer);
     if (ready == nullptr) {

@@ -11,7 +11,9 @@
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
+#include <variant>
 
 namespace residua::engine {
 namespace {
@@ -38,6 +40,14 @@ Status checkFeatures(const projects::Project& network, const projects::Project& 
         return Error{"features", "the run \"" + network.name + "\" classifies images of " + sizeText(*own) +
                                      ", expected " + sizeText(needed) + ", the size of those that are made"};
     }
+    const auto* const ownLatents = std::get_if<projects::LatentData>(&network.data.source);
+    const auto* const latents = std::get_if<projects::LatentData>(&images.data.source);
+    if ((ownLatents != nullptr) != (latents != nullptr) ||
+        (latents != nullptr && ownLatents->scale != latents->scale)) {
+        return Error{"features", "the run \"" + network.name +
+                                     "\" reads other values; expected pictures for pictures, and latents of the same "
+                                     "scale for latents"};
+    }
     const projects::Augmentation& a = network.data.augmentation;
     const projects::Augmentation& b = images.data.augmentation;
     const bool alike = a.mean == b.mean && a.deviation == b.deviation && a.meanGreen == b.meanGreen &&
@@ -62,7 +72,8 @@ Result<ImageFeatures> ImageFeatures::load(const RunRef& of, const projects::Proj
     if (const Status can = checkFeatures(model->parts.project, images); !can) {
         return can.error();
     }
-    return ImageFeatures(*std::move(model), of.runDirectory.filename().string());
+    const std::filesystem::path named = (of.runDirectory / "").parent_path(); // also if it ends in a slash
+    return ImageFeatures(*std::move(model), named.filename().string());
 }
 
 DenseMatrix ImageFeatures::of(std::span<const float> values)

@@ -330,9 +330,12 @@ private:
                                          std::string(projects::traitsOf(project.network.objective).title)};
         }
         constexpr std::int64_t kFewestImages = 4; // each needs a third neighbour
-        if (m_request.generation.samples > 0 && m_request.generation.samples < kFewestImages) {
-            return Error{"samples", "got " + std::to_string(m_request.generation.samples) + ", expected at least " +
-                                        std::to_string(kFewestImages) + " to compare"};
+        const std::int64_t images = m_request.generation.samples > 0 ? m_request.generation.samples : kMeasuredImages;
+        const std::int64_t available = model.parts.dataset->size(m_request.split);
+        if (images < kFewestImages || images > available) {
+            return Error{"samples", "got " + std::to_string(images) + ", expected " + std::to_string(kFewestImages) +
+                                        " to " + std::to_string(available) + ", the images of the " +
+                                        std::string(nameOf(m_request.split).word) + " part to compare with"};
         }
         if (const Status can = checkGeneration(project, m_request.generation); !can) {
             return can;
@@ -343,7 +346,7 @@ private:
         }
         m_features.emplace(*std::move(features));
         m_model.emplace(std::move(model));
-        m_generation.emplace(*m_model, m_request.generation, m_request.seed, kMeasuredImages);
+        m_generation.emplace(*m_model, m_request.generation, m_request.seed, images);
         return Done{};
     }
 
@@ -359,14 +362,12 @@ private:
         if (!real) {
             return QueryFailed{m_request.tag, real.error()};
         }
-        if (real->rows() < made) {
-            return QueryFailed{m_request.tag,
-                               {"samples", "the part has " + std::to_string(real->rows()) + " images to compare " +
-                                               std::to_string(made) +
-                                               " with: expected at most as many, or a larger "
-                                               "part"}};
-        }
         const DenseMatrix features = m_features->of(m_generation->values());
+        if (!real->allFinite() || !features.allFinite()) {
+            return QueryFailed{m_request.tag,
+                               {"features", "are not finite numbers, so that no distance is defined; expected a "
+                                            "checkpoint of each run from before its numbers diverged"}};
+        }
         EvaluationReady ready{m_request.tag, comparedFeatures(*real, features), made, m_model->step, m_model->notes};
         ready.features = m_features->text();
         return ready;
