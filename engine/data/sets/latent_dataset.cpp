@@ -208,7 +208,7 @@ Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentD
     if (const Status whole = checkBytes(array, sizeOf(*element)); !whole) {
         return whole.error();
     }
-    LatentDataset::Part part{array.bytes, *element, {}};
+    LatentDataset::Part part{array.bytes, *element, {}, array.place};
     const auto labels = arrays->find(kLabels);
     if (labels == arrays->end()) {
         notes.push_back(path.string() + " has no labels: all latents are of class 0");
@@ -279,7 +279,12 @@ Status LatentDataset::fillRows(Batch& batch, const std::vector<Row>& rows) const
             return read;
         }
         for (std::size_t k = 0; k < values; ++k) {
-            inputs[i * values + k] = static_cast<float>(m_scale * valueAt(bytes.data() + k * size, part.element));
+            const auto value = static_cast<float>(m_scale * valueAt(bytes.data() + k * size, part.element));
+            if (!std::isfinite(value)) {
+                return Error{part.place, "has a value at row " + std::to_string(rows[i].index) +
+                                             " that is not finite, or not when it is scaled"};
+            }
+            inputs[i * values + k] = value;
         }
         labels[i] = part.labels[rows[i].index];
     }

@@ -39,6 +39,7 @@ public:
         ByteRange bytes;
         Element element = Element::F32;
         std::vector<std::int64_t> labels;
+        std::string place;
     };
 
 private:

@@ -73,6 +73,9 @@ Result<NumpyArray> readNumpy(const Bytes& file, const std::string& place)
     if (Status status = file->read(0, std::as_writable_bytes(std::span(bytes))); !status) {
         return status.error();
     }
+    if (!bytes.starts_with(kNumpyMark)) {
+        return Error{place, "is not a NumPy array, expected a file that numpy.save wrote"};
+    }
     const auto number = [&](std::size_t at, std::size_t size) {
         std::size_t value = 0;
         for (std::size_t i = size; i-- > 0 && at + i < bytes.size();) {
@@ -89,7 +92,7 @@ Result<NumpyArray> readNumpy(const Bytes& file, const std::string& place)
     const std::string_view header = std::string_view(bytes).substr(begin, end - begin);
     const auto shape = sizesOf(valueIn(header, "'shape'"));
     if (!shape) {
-        return Error{place, "is a NumPy array whose header has no shape"};
+        return Error{place, "is a NumPy array whose header has no shape, or one of too many elements"};
     }
     std::string_view type = valueIn(header, "'descr'");
     if (type.size() >= 2 && type.front() == '\'') {

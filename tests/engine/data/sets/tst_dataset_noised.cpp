@@ -206,8 +206,23 @@ private Q_SLOTS:
         QVERIFY(isRefusedAt(Dataset::open(project, m_folder), "latents.npy", "truncated"));
         writeAll(m_folder / "npy" / "latents.npy", numpyFile("<c8", "6, 3, 2, 1", std::string(288, '\0')));
         QVERIFY(isRefusedAt(Dataset::open(project, m_folder), "latents.npy", "<c8"));
+        writeAll(m_folder / "npy" / "latents.npy", numpyFile("<f4", "9000000000000, 3, 2, 1", "short"));
+        QVERIFY(isRefusedAt(Dataset::open(project, m_folder), "latents.npy", "truncated"));
+        writeAll(m_folder / "npy" / "latents.npy", std::string(200, 'x'));
+        QVERIFY(isRefusedAt(Dataset::open(project, m_folder), "latents.npy", "not a NumPy array"));
         std::filesystem::remove(m_folder / "npy" / "latents.npy");
         QVERIFY(isRefusedAt(Dataset::open(project, m_folder), "npy", "\"latents\""));
+    }
+
+    void valuesThatAreNotFiniteAreRefused()
+    {
+        const projects::Project project = onLatents(write("npy"));
+        std::vector<float> values = latentValues();
+        values[20] = NAN;
+        writeAll(m_folder / "npy" / "latents.npy", numpyFile("<f4", "6, 3, 2, 1", packed(values)));
+        const auto dataset = opened(project);
+        Batch batch;
+        QVERIFY(dataset && isRefusedAt(dataset->fillSequential(batch, Split::Train, 0, 10), "latents.npy", "row 3"));
     }
 
     void latentsWithoutLabelsAreOfOneClass()
