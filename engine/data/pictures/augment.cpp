@@ -87,7 +87,7 @@ Picture shownAgain(std::span<const float> values, const PictureForm& form, const
         for (std::size_t i = 0; i < pixels; ++i) {
             const double value = 255 * (values[channel * pixels + i] * deviation + mean);
             picture.values[i * channels + channel] =
-                static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
+                static_cast<std::uint8_t>(std::lround(std::fmin(std::fmax(value, 0.0), 255.0))); // black if NaN
         }
     }
     return picture;
