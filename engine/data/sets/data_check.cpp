@@ -80,12 +80,13 @@ std::optional<projects::Problem> tooFewOutputs(const projects::Project& project,
                              **count};
 }
 
-/// Returns a warning if the network has more outputs than the data have classes.
+/// Returns a warning if the network has more outputs than the data have classes. Data whose classes have no names, such
+/// as latents, do not say how many they are.
 std::optional<projects::Problem> tooManyOutputs(const projects::Project& project, const Dataset& dataset)
 {
     const std::int64_t* const classes = projects::classCountOf(project.data.source);
     const std::int64_t named = std::max<std::int64_t>(std::ssize(dataset.classes()), 2);
-    if (classes == nullptr || named >= *classes) {
+    if (classes == nullptr || dataset.classes().empty() || named >= *classes) {
         return std::nullopt;
     }
     return projects::Problem{projects::Severity::Warning, kClasses, "data · classes",
