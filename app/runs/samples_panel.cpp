@@ -206,6 +206,7 @@ void SamplesPanel::layOut()
     first->addWidget(m_prompt, 1);
     first->addWidget(m_choose);
     first->addWidget(m_sample);
+    first->addStretch(); // takes the room of a hidden prompt
     auto* second = new visualizers::ControlRows;
     for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_exitAt, m_images, m_class,
                                                             m_guidance, m_steps, m_sampler, m_live}) {
@@ -298,12 +299,13 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
             ? Words{tr("Classify"), tr("Held-out examples"), tr("Examples to classify")}
         : use == SampleUse::Classify ? Words{tr("Classify"), tr("A text (else held-out ones)"), tr("Text to classify")}
         : use == SampleUse::Generate
-            ? Words{tr("Make"), tr("Images, by class and guidance"), tr("Images are made without a prompt")}
+            ? Words{tr("Make"), {}, tr("Images are made without a prompt")}
             : Words{tr("Sample"), tr("Begin with … (else the data's beginning)"), tr("What the text begins with")};
     m_sample->setText(words.button);
     m_prompt->setPlaceholderText(words.placeholder);
     m_prompt->setAccessibleName(words.name);
     m_prompt->setEnabled(given != Given::Nothing);
+    m_prompt->setVisible(use != SampleUse::Generate);
     m_choose->setVisible(use == SampleUse::Classify && given == Given::Picture);
     m_tokens->setVisible(use == SampleUse::Continue);
     m_temperature->setVisible(use == SampleUse::Continue);
