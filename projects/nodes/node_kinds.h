@@ -120,6 +120,10 @@ inline constexpr const char* kDropExamples = "examples";
 /// The share of examples that a dropout zeroes in the last layer, to which the rates of the layers before rise evenly
 /// from that of the first one; 0: all layers have the same.
 inline constexpr const char* kLastRateParam = "last_rate";
+/// The parameter of a batch norm: the moments of the process's own rows, or of the whole micro-batch over all ranks.
+inline constexpr const char* kMomentsParam = "moments";
+inline constexpr const char* kMomentsOfRank = "rank";
+inline constexpr const char* kMomentsOfBatch = "batch";
 
 /// A trained tensor of a node.
 struct NodeParameter {

@@ -72,7 +72,10 @@ NodeKind batchNormKind()
             .traits = {.keptForReaders = true, .mixesExamples = true},
             .inputs = {"in"},
             .outputs = {"out"},
-            .params = {epsilonParam(1e-5), std::move(momentum)},
+            .params = {epsilonParam(1e-5), std::move(momentum),
+                       choiceParam(kMomentsParam, "Moments of", kMomentsOfRank, {kMomentsOfRank, kMomentsOfBatch},
+                                   "Training on several ranks normalises by each rank's own rows, or by the whole "
+                                   "micro-batch's.")},
             .shapeRule = sameShapeRule,
             .costRule = [](const ParamMap&, Shapes, Shapes out,
                            std::int64_t context) { return elementwise(out, context, 7); },

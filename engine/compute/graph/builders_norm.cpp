@@ -6,6 +6,7 @@
 #include "engine/compute/ops/operators.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/layer_norm.h>
@@ -113,8 +114,8 @@ OperatorResult buildDropout(const NodeContext& node)
         paramText(node.params, projects::kDropUnitParam) == projects::kDropExamples, streamKey(0, node.prefix())));
 }
 
-/// Normalises each feature by its moments over the rows of a training pass, which also moves the running moments, and
-/// by these in evaluation. Computes in the type of its parameters; returns the input's type.
+/// Normalises each feature by its moments over the rows of a training pass, or over those of all processes that share
+/// its micro-batch. The pass also moves the running moments, by which evaluation normalises. Computes in the type of its parameters; returns the input's type.
 class BatchNormOperator final : public Operator {
 public:
     struct Tensors {
@@ -123,28 +124,46 @@ public:
         at::Tensor mean;
         at::Tensor variance;
     };
-    BatchNormOperator(std::string place, Tensors tensors, double momentum, double epsilon)
-        : m_place(std::move(place)), m_tensors(std::move(tensors)), m_momentum(momentum), m_epsilon(epsilon)
+    BatchNormOperator(std::string place, Tensors tensors, const projects::ParamMap& params)
+        : m_place(std::move(place)), m_tensors(std::move(tensors)), m_momentum(paramDouble(params, "momentum")),
+          m_epsilon(paramDouble(params, "epsilon")),
+          m_ofBatch(paramText(params, projects::kMomentsParam) == projects::kMomentsOfBatch)
     {
     }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
         const at::Tensor rows = in[0].reshape({-1, in[0].size(-1)}).to(m_tensors.weight.scalar_type());
-        TORCH_CHECK_VALUE(!pass.training() || rows.size(0) > 1, m_place,
+        const bool isShared = pass.training() && m_ofBatch && pass.parts != nullptr;
+        TORCH_CHECK_VALUE(!pass.training() || isShared || rows.size(0) > 1, m_place,
                           " normalises over the rows of a micro-batch, got one row, expected at least two: a larger "
                           "batch, longer sequences, or fewer ranks");
         const bool holds = pass.training() && pass.holdsBuffers;
-        const at::Tensor y = at::batch_norm(
-            rows, m_tensors.weight, m_tensors.bias, holds ? at::Tensor() : m_tensors.mean,
-            holds ? at::Tensor() : m_tensors.variance, pass.training(), m_momentum, m_epsilon, /*cudnn_enabled=*/false);
+        const at::Tensor y =
+            isShared ? overParts(rows, *pass.parts, holds)
+                     : at::batch_norm(rows, m_tensors.weight, m_tensors.bias, holds ? at::Tensor() : m_tensors.mean,
+                                      holds ? at::Tensor() : m_tensors.variance, pass.training(), m_momentum, m_epsilon,
+                                      /*cudnn_enabled=*/false);
         return y.to(in[0].scalar_type()).reshape(in[0].sizes());
     }
 
 private:
+    [[nodiscard]] at::Tensor overParts(const at::Tensor& rows, const BatchParts& parts, bool holds) const
+    {
+        const BatchNormed normed = sharedBatchNorm(rows, m_tensors.weight, m_tensors.bias, m_epsilon, parts);
+        if (!holds) {
+            const at::NoGradGuard noGrad;
+            const auto count = static_cast<double>(rows.size(0) * parts.count);
+            m_tensors.mean.lerp_(normed.mean, m_momentum);
+            m_tensors.variance.lerp_(normed.variance * (count / (count - 1)), m_momentum);
+        }
+        return normed.y;
+    }
+
     std::string m_place;
     Tensors m_tensors;
     double m_momentum;
     double m_epsilon;
+    bool m_ofBatch;
 };
 
 OperatorResult buildBatchNorm(const NodeContext& node)
@@ -156,7 +175,7 @@ OperatorResult buildBatchNorm(const NodeContext& node)
                                    node.parameter("bias", {features}, Role::Bias),
                                    node.plan.addBuffer(node.prefix() + "running_mean", {features}, 0),
                                    node.plan.addBuffer(node.prefix() + "running_var", {features}, 1)},
-        paramDouble(node.params, "momentum"), paramDouble(node.params, "epsilon")));
+        node.params));
 }
 
 OperatorResult buildScale(const NodeContext& node)

@@ -136,6 +136,10 @@ struct Pass {
     /// True if the pass leaves the buffers of nodes as they are, because another one of the same batch changes them.
     bool holdsBuffers = false;
 
+    /// The processes that share the micro-batch of a training step; null: this one has all of it. Must outlive the
+    /// pass.
+    const BatchParts* parts = nullptr;
+
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
@@ -143,7 +147,8 @@ struct Pass {
     [[nodiscard]] Pass withoutLayers() const
     {
         return {mode,       step,    {},      random,       draws,        inputs, rows,
-                magnitudes, nullptr, nullptr, lossGradient, weightInputs, 0,      holdsBuffers};
+                magnitudes, nullptr, nullptr, lossGradient, weightInputs, 0,      holdsBuffers,
+                parts};
     }
 };
 

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 
 /// Differentiable functions, each in the source of its name.
 namespace residua::engine {
@@ -56,5 +57,25 @@ struct LossGradient {
 /// result in its last bits.
 [[nodiscard]] at::Tensor featureAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                           const at::Tensor& features, bool causal);
+
+/// The processes that each have a part of the same micro-batch, all of the same size.
+struct BatchParts {
+    std::int64_t count = 1;
+    /// Replaces the values of a contiguous float32 or float64 tensor by their sums over the parts, which the current
+    /// stream may read at once. All processes make the same calls in the same order.
+    std::function<void(const at::Tensor&)> sum;
+};
+
+/// A norm over the rows of all parts, and its moments [features]; the variance is divided by the number of rows.
+struct BatchNormed {
+    at::Tensor y;
+    at::Tensor mean;
+    at::Tensor variance;
+};
+/// Returns (x − mean) / √(variance + epsilon) · weight + bias of each feature of `x` [rows, features] over the rows of
+/// all parts. Differentiable once: `y` by x, weight and bias. The gradients of these two are those of this part. Sums
+/// twice in the forward and once in the backward.
+[[nodiscard]] BatchNormed sharedBatchNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                                          double epsilon, const BatchParts& parts);
 
 } // namespace residua::engine

@@ -144,6 +144,12 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
         m_acting = *std::move(acting);
         m_graphs.leaveOut("the first tower acts in a world between them");
     }
+    if (ranks != nullptr) {
+        m_batchParts = {ranks->count(), [ranks, device = m_parts.device](const at::Tensor& values) {
+                            ranks->exchange(device).sum(values);
+                            ranks->finish();
+                        }};
+    }
     if (clipsByLoss(m_parts)) {
         m_clipping.emplace(plan.clipNorm, m_parts.network->parameters(), m_parts.network->lossGroups());
     }
@@ -309,6 +315,7 @@ Status Trainer::accumulateGradients(const Pass& pass)
     const std::int64_t parts = m_parts.project.training.accumulate;
     Pass training = pass;
     training.lossGradient = m_lossGradient;
+    training.parts = m_ranks == nullptr ? nullptr : &m_batchParts;
     const auto share = [parts](const at::Tensor& loss) {
         return parts > 1 ? loss.detach().div(static_cast<double>(parts)) : loss.detach();
     };

@@ -176,6 +176,7 @@ private:
     std::unique_ptr<Acting> m_acting;             ///< null unless the data are a world
     std::optional<LossClipping> m_clipping;       ///< nullopt if the optimiser clips the gradients of the step
     std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
+    BatchParts m_batchParts;                      ///< of the ranks
     std::vector<Course> m_courses;                ///< the first is that of the first tower, which always has one
     StepGraphs m_graphs;
     MetricRing m_ring;

@@ -57,6 +57,38 @@ void train(Trainer& trainer, Ranks* ranks, int steps)
     }
 }
 
+/// A language model with batch norms, in micro-batches of 8 examples.
+Project batchNormed(const std::string& moments)
+{
+    Project project = tests::quickLanguage(kSteps);
+    project.training.batch = 8;
+    project.training.precision = projects::Precision::Fp64;
+    project.network.blocks.front().graph = tests::graphFrom("x input; n batch_norm moments=" + moments +
+                                                            "; l linear; y output; x > n; n > l; l > y");
+    return project;
+}
+
+/// Returns the weights and buffers after the steps.
+std::vector<at::Tensor> trainedBy(const Project& project, Ranks* ranks)
+{
+    Trainer trainer(partsOf(project), ranks);
+    train(trainer, ranks, kSteps);
+    std::vector<at::Tensor> values;
+    for (const NamedParameter& each : trainer.network().parameters()) {
+        values.push_back(each.tensor.detach().clone());
+    }
+    return values;
+}
+
+double largestDifference(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
+{
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        largest = std::max(largest, (a[i] - b.at(i)).abs().max().item<double>());
+    }
+    return largest;
+}
+
 } // namespace
 
 class TestRankBuffers : public QObject {
@@ -68,11 +100,7 @@ private Q_SLOTS:
     /// The buffers of all ranks are the means of their own moments, and the running means of their weights are equal.
     void buffersAreMeansOverRanks()
     {
-        Project project = tests::quickLanguage(kSteps);
-        project.training.batch = 8;
-        project.training.precision = projects::Precision::Fp64;
-        project.network.blocks.front().graph = tests::graphFrom("x input; n batch_norm; l linear; y output; x > n; "
-                                                                "n > l; l > y");
+        Project project = batchNormed("rank");
         project.training.weightAverage = 0.5;
         project.training.evaluatedWeights = projects::EvaluatedWeights::Averaged;
         std::vector<std::vector<at::Tensor>> buffers(2);
@@ -100,6 +128,51 @@ private Q_SLOTS:
         train(alone, nullptr, 1); // the mean of the whole batch is that of its parts
         QVERIFY(firstBuffer(alone).abs().max().item<double>() > 1e-6);
         QVERIFY((firstBuffer(alone) - afterFirst[0]).abs().max().item<double>() < 1e-12);
+    }
+
+    void momentsOfTheBatchTrainAsOne_data()
+    {
+        QTest::addColumn<bool>("recomputes");
+        QTest::newRow("kept") << false;
+        QTest::newRow("recomputed") << true;
+    }
+    /// With moments of the whole micro-batch, two ranks train as one process; with those of a rank they do not.
+    void momentsOfTheBatchTrainAsOne()
+    {
+        QFETCH(bool, recomputes);
+        for (const std::string moments : {"batch", "rank"}) {
+            Project project = batchNormed(moments);
+            project.training.accumulate = 2;
+            project.training.optimiser = projects::Sgd{}; // whose step is proportional to the gradient
+            project.training.learningRate.warmupSteps = 0;
+            project.training.activations = recomputes ? projects::Activations::Recompute : projects::Activations::Keep;
+            std::vector<std::vector<at::Tensor>> shared(2);
+            tests::withRanks(2, [&](Ranks& ranks) {
+                shared[static_cast<std::size_t>(ranks.rank())] = trainedBy(project, &ranks);
+            });
+            QCOMPARE(largestDifference(shared[0], shared[1]), 0.0);
+            const double difference = largestDifference(trainedBy(project, nullptr), shared[0]);
+            QVERIFY2(moments == "batch" ? difference < 1e-10 : difference > 1e-6, qPrintable(QString::number(difference)));
+        }
+    }
+
+    /// Each rank has one example, which has no variance by itself.
+    void oneRowOfEachRankIsEnough()
+    {
+        Project project = tests::quickVectors(kSteps);
+        project.training.batching = projects::BatchKind::Random;
+        project.training.batch = 2;
+        project.training.precision = projects::Precision::Fp64;
+        project.network.blocks.front().graph =
+            tests::graphFrom("x input; n batch_norm moments=batch; l linear; y output; x > n; n > l; l > y");
+        std::vector<at::Tensor> shared;
+        tests::withRanks(2, [&](Ranks& ranks) {
+            std::vector<at::Tensor> own = trainedBy(project, &ranks);
+            if (ranks.rank() == 0) {
+                shared = std::move(own);
+            }
+        });
+        QVERIFY(largestDifference(trainedBy(project, nullptr), shared) < 1e-10);
     }
 
     /// The layers of a tower that grows copy states from each other, so one rank has those of each name.
