@@ -133,6 +133,13 @@ LossAxis byTime(std::vector<MetricPoint> seconds)
     return {"Loss against training time", "seconds", at, 0};
 }
 
+LossAxis byEnvironmentSteps(const projects::WorldData& world)
+{
+    return {"Loss against environment steps", "environment steps", [world](std::int64_t step) {
+                return static_cast<double>(projects::environmentStepsAt(world, step));
+            }};
+}
+
 resources::Curve placed(const LossAxis& axis, const std::vector<MetricPoint>& points)
 {
     resources::Curve curve;

@@ -28,6 +28,8 @@ struct LossAxis {
 [[nodiscard]] LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt);
 /// Returns the axis of the `seconds` of training so far, by step.
 [[nodiscard]] LossAxis byTime(std::vector<engine::MetricPoint> seconds);
+/// Returns the axis of steps in a world.
+[[nodiscard]] LossAxis byEnvironmentSteps(const projects::WorldData& world);
 /// Returns points by step as a curve over the axis. A point whose position is below that of the last one or is NaN, as
 /// in a damaged record, is at the last position.
 [[nodiscard]] resources::Curve placed(const LossAxis& axis, const std::vector<engine::MetricPoint>& points);

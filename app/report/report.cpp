@@ -254,12 +254,17 @@ void RunPage::plots()
     if (const auto seconds = m_run.metric(engine::metric::kSeconds); !m_flops.course.empty() && !seconds.empty()) {
         draw(lossFigure(m_run, m_stages, byTime(seconds)));
     }
+    const auto* const world = std::get_if<projects::WorldData>(&m_project.data.source);
+    const LossAxis axis = world != nullptr ? byEnvironmentSteps(*world) : byStep();
+    if (world != nullptr) {
+        draw(lossFigure(m_run, m_stages, axis));
+    }
     const std::vector<std::string> names = m_run.metricNames();
     for (const engine::MetricTraits& metric : engine::plottedMetrics({names.begin(), names.end()})) {
         PlotSpec spec{projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
-                      "step",
+                      axis.label,
                       metric.title,
-                      {{"", placed(byStep(), engine::shownPoints(metric.name, m_run.metric(metric.name)))}}};
+                      {{"", placed(axis, engine::shownPoints(metric.name, m_run.metric(metric.name)))}}};
         spec.yBounds = boundsOf(metric.name);
         figure(std::move(spec));
     }

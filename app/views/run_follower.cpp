@@ -359,6 +359,12 @@ visualizers::ShownRuns::LayerNames namesOfLayers(const projects::Project& projec
     return names;
 }
 
+std::optional<projects::WorldData> worldOf(const projects::Project& project)
+{
+    const auto* const world = std::get_if<projects::WorldData>(&project.data.source);
+    return world != nullptr ? std::optional(*world) : std::nullopt;
+}
+
 } // namespace
 
 void RunFollower::onLoaded(const RunRecord& record)
@@ -380,7 +386,7 @@ void RunFollower::onLoaded(const RunRecord& record)
                       {QString::fromStdString(record.name), record.flops, view.stack().topology, view.network.depth(),
                        startOf(directory), record.bounds, startOfFactors(record.project), record.classes,
                        QString::fromStdString(projects::wiringName(view.stack().topology, view.network)),
-                       namesOfLayers(view), index == 0 ? std::string() : tower});
+                       namesOfLayers(view), index == 0 ? std::string() : tower, worldOf(record.project)});
     }
     m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {

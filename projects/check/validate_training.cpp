@@ -110,9 +110,7 @@ void checkSource(const WorldData& source, Problems& problems)
 {
     if (source.kind == WorldKind::Mujoco) {
         if (source.path.empty()) {
-            problems.error(kSource + "/path",
-                           "names no model, and this version describes models of MuJoCo but does not "
-                           "run them; expected the world point_maze or arm");
+            problems.error(kSource + "/path", "names no folder, expected one with world.json and a model of MuJoCo");
         }
         problems.atMost(kSource + "/goals", source.goals, source.states);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,7 +17,7 @@ enum class WorldKind {
 };
 /// The replay buffer of a resumed run.
 enum class ReplayOnResume {
-    Kept,      ///< the newest checkpoint has it: the resumed run equals one that was not interrupted
+    Kept,      ///< the newest checkpoint has it: a run resumed there equals one that was not interrupted
     Collected, ///< no checkpoint has it: the resumed run acts anew before its next step
 };
 
@@ -65,6 +66,17 @@ struct WorldSizes {
     const WorldSizes sizes = sizesOf(world);
     return 4.0 * static_cast<double>(world.environments) * static_cast<double>(world.replay) *
            (static_cast<double>(sizes.states) + static_cast<double>(sizes.actions) + 1);
+}
+
+/// Returns the steps of each environment before training step `step`, from 1.
+[[nodiscard]] constexpr std::int64_t stepsActedBefore(const WorldData& world, std::int64_t step)
+{
+    return world.prefill + world.unroll * (1 + (step - 1) / world.updates);
+}
+/// Returns the steps of all environments that `step` steps of training have used.
+[[nodiscard]] constexpr std::int64_t environmentStepsAt(const WorldData& world, std::int64_t step)
+{
+    return world.environments * stepsActedBefore(world, std::max<std::int64_t>(step, 1));
 }
 
 /// The large maze by its rows: '1' a wall, 'r' the start, 'g' a goal. A cell is kMazeCell wide, and the centre of the

@@ -10,6 +10,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
 
@@ -159,6 +160,26 @@ private Q_SLOTS:
         QVERIFY(!QString::fromStdString(*report::reportHtml(*whole)).contains("Loss against"));
         const QString plain = QString::fromStdString(*comparisonOf(other.path().toStdString()));
         QVERIFY(!plain.contains("against training time"));
+    }
+
+    void runsInAWorldStandOverTheStepsActedToo()
+    {
+        projects::Project project = projects::contrastiveLearning({}, 1, 8);
+        project.training.steps = 40;
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "maze", project);
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->metric("time_at_goal/validation", 20, 3);
+            writer->metric("time_at_goal/validation", 40, 5);
+            QVERIFY(writer->flush().ok());
+        }
+        const auto run = engine::RunReader::open(path);
+        QVERIFY(run.ok());
+        const QString html = QString::fromStdString(*report::reportHtml(*run));
+        QVERIFY(plotOf(html, "Loss against environment steps").contains(">environment steps<"));
+        QVERIFY(plotOf(html, "Validation time at goal").contains(">environment steps<"));
     }
 
     /// The error of each degree, as recorded; what is measured of single layers too, and none of it is a heatmap.

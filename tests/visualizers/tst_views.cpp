@@ -340,6 +340,34 @@ private slots:
         QCOMPARE(view.csv().section('\n', 1, 1), QString("\"first, \"\"best\"\"\",1,1,1000000,,"));
     }
 
+    /// Offered only while a run acts in a world, and left when the last such run is.
+    void curvesOfWorldsAreDrawnByEnvironmentSteps()
+    {
+        ShownRuns runs;
+        MetricsView view(runs);
+        auto* const axis = view.findChild<QComboBox*>("horizontalAxis");
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = descent(1, 4)});
+        QCOMPARE(axis->count(), 4);
+        const residua::projects::WorldData world{
+            .path = {}, .environments = 2, .unroll = 5, .updates = 2, .prefill = 30}; // 2 · (30 + 5), and 10 more at step 3
+        begin(runs, "b", {.name = "second", .world = world});
+        runs.add("b", {.steps = descent(1, 4)});
+        runs.add("b", {.rows = {{"time_at_goal/validation", 2, 7}, {"time_at_goal/validation", 4, 9}}});
+        QCOMPARE(axis->count(), 5);
+        auto* const metric = view.findChild<QComboBox*>("metric");
+        metric->setCurrentIndex(metric->findText("time at goal", Qt::MatchContains));
+        axis->setCurrentIndex(4);
+        const QStringList lines = view.csv().split('\n');
+        QCOMPARE(lines[0].section(',', 0, 2), QString("run,step,environment steps"));
+        QVERIFY(lines.contains("\"second\",2,70,7,"));
+        QVERIFY(lines.contains("\"second\",4,80,9,"));
+        runs.removeOverlay("b");
+        QCOMPARE(axis->count(), 4);
+        QCOMPARE(axis->currentIndex(), 0);
+        QVERIFY(view.csv().startsWith("run,step,validation"));
+    }
+
     /// Magnitudes and speed have the choices that the loss has, and the stages as bands.
     void everyMetricIsDrawnByUnitsSmoothedAndWithItsStages()
     {

@@ -28,7 +28,8 @@ void Series::cut(double step)
 
 void Series::setAxis(XAxis axis, double flopPerUnit)
 {
-    const std::size_t position = axis == XAxis::Step ? 0 : axis == XAxis::Units ? 1 : axis == XAxis::Seconds ? 2 : 3;
+    constexpr std::array<std::size_t, 5> kPositions{0, 1, 3, 2, 4}; // by XAxis
+    const std::size_t position = kPositions[static_cast<std::size_t>(axis)];
     for (Curve* curve : {&m_raw, &m_smooth}) {
         curve->setAxis(position, axis == XAxis::Flop ? flopPerUnit : 1);
     }
@@ -59,7 +60,11 @@ std::size_t Series::catchUp(std::size_t most)
 
 Series::Positions Series::positionsAt(std::size_t index) const
 {
-    return {m_raw.positions(0)[index], m_raw.positions(1)[index], m_raw.positions(2)[index], m_raw.positions(3)[index]};
+    Positions positions{};
+    for (std::size_t axis = 0; axis < positions.size(); ++axis) {
+        positions[axis] = m_raw.positions(axis)[index];
+    }
+    return positions;
 }
 
 Series::Positions Series::positionsOf(double step) const

@@ -21,14 +21,14 @@ using resources::Curve;
 using resources::MovingAverage;
 
 /// The horizontal axis of curves.
-enum class XAxis { Step, Units, Flop, Seconds };
+enum class XAxis { Step, Units, Flop, Seconds, EnvironmentSteps };
 
 /// One recorded number of a run: its points, and their moving average, which is computed as time permits.
 class Series {
 public:
-    /// The position of a point on each axis: step, tokens or samples, seconds, and the number of tokens or samples of
-    /// the whole network that take the FLOP so far.
-    using Positions = std::array<double, 4>;
+    /// The position of a point on each axis: step, tokens or samples, seconds, the number of tokens or samples of the
+    /// whole network that take the FLOP so far, and steps in a world.
+    using Positions = std::array<double, 5>;
 
     /// Adds a point. If its step is not after the last one, removes the points from it on. A position that does not
     /// ascend on another axis, as in a damaged record, is replaced by that of the last point.

@@ -45,7 +45,8 @@ void RunCurves::append(const std::vector<engine::StepRecord>& steps)
     for (const engine::StepRecord& record : steps) {
         const auto step = static_cast<double>(record.step);
         const auto units = static_cast<double>(record.tokens);
-        positions.push_back({step, units, record.seconds, m_flops.at(step, units) / m_flops.perUnit});
+        const auto acted = m_world ? static_cast<double>(projects::environmentStepsAt(*m_world, record.step)) : 0.0;
+        positions.push_back({step, units, record.seconds, m_flops.at(step, units) / m_flops.perUnit, acted});
     }
     for (const auto& [name, field] : m_fields) {
         Series& curve = series(name);
@@ -87,6 +88,8 @@ double RunCurves::xOf(std::int64_t step) const
         return positions[3] * m_flops.perUnit;
     case XAxis::Seconds:
         return positions[2];
+    case XAxis::EnvironmentSteps:
+        return positions[4];
     }
     return 0;
 }

@@ -3,19 +3,21 @@
 
 #include "engine/base/api/events.h"
 #include "engine/runs/results/spent_flops.h"
+#include "projects/model/data_source.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/runs/curve_name.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace residua::visualizers {
 
-/// The recorded numbers of one run by name, each against step, units, FLOP or time, without a window. Append-only
-/// except for a resumed run, whose steps replace those that they repeat, so that a curve never goes backwards.
+/// The recorded numbers of one run by name, each against all axes (XAxis), without a window. Append-only except for a
+/// resumed run, whose steps replace those that they repeat, so that a curve never goes backwards.
 class RunCurves {
 public:
     /// The fields of a step that are curves, and their metrics; at least one.
@@ -44,6 +46,8 @@ public:
     void setAxis(XAxis axis);
     /// Sets the training FLOP for later points. Until then, a unit counts as 1.
     void setFlops(engine::SpentFlops flops);
+    /// Sets the world that later points acted in. Without one, they have 0 environment steps.
+    void setWorld(const std::optional<projects::WorldData>& world) { m_world = world; }
     void setWindow(double points);
 
 private:
@@ -52,6 +56,7 @@ private:
     Fields m_fields;
     XAxis m_axis = XAxis::Step;
     engine::SpentFlops m_flops{.perUnit = 1};
+    std::optional<projects::WorldData> m_world;
     double m_window = 1;
     std::map<CurveName, Series> m_series;
     Series* m_clock; ///< series of the first field, which has the position of each step

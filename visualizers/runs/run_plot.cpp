@@ -164,6 +164,7 @@ void RunPlot::begin(const std::string& key)
     if (run.facts.flops.perUnit > 0) {
         curves.setFlops(run.facts.flops);
     }
+    curves.setWorld(run.facts.world);
     showCurves();
 }
 
@@ -399,6 +400,10 @@ void RunPlot::showCurves()
 
 void RunPlot::refresh()
 {
+    if (!m_runs.empty()) {
+        m_controls->offerEnvironmentSteps(
+            std::ranges::any_of(m_runs, [this](const Item& run) { return about(run).facts.world.has_value(); }));
+    }
     catchUp();
     showCurves();
     emit refreshed();

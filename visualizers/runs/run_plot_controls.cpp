@@ -99,7 +99,21 @@ XAxis RunPlotControls::axis() const
 
 QString RunPlotControls::axisName() const
 {
-    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
+    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds"), tr("environment steps")}.at(
+        m_axis->currentIndex());
+}
+
+void RunPlotControls::offerEnvironmentSteps(bool offered)
+{
+    constexpr int kItem = static_cast<int>(XAxis::EnvironmentSteps);
+    if (offered && m_axis->count() == kItem) {
+        m_axis->addItem(tr("by environment steps"));
+    } else if (!offered && m_axis->count() > kItem) {
+        if (m_axis->currentIndex() == kItem) {
+            m_axis->setCurrentIndex(0);
+        }
+        m_axis->removeItem(kItem);
+    }
 }
 
 void RunPlotControls::showPoints()

@@ -26,6 +26,8 @@ public:
     [[nodiscard]] XAxis axis() const;
     /// Returns the axis's name for people: "step", "seconds".
     [[nodiscard]] QString axisName() const;
+    /// Offers the axis of environment steps. If it was chosen and is no longer offered, the axis is that of steps.
+    void offerEnvironmentSteps(bool offered);
     /// Returns the number of points in an average: 1 to about 1,000.
     [[nodiscard]] double window() const;
     [[nodiscard]] bool smooths() const;

@@ -4,6 +4,7 @@
 #include "engine/base/api/events.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/results/stages.h"
+#include "projects/model/data_source.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 #include "resources/plot.h"
@@ -49,6 +50,7 @@ public:
         /// The tower that topology, layers and names are of, which begins the names of its matrices: "teacher" of
         /// "teacher.mix"; empty: the first one.
         std::string tower = {};
+        std::optional<projects::WorldData> world = {}; ///< that it acts in; nullopt if its data are others
     };
     /// The group of a listed run (engine::RunGroup), and how all views name and draw the run.
     struct Look {

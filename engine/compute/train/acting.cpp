@@ -137,11 +137,6 @@ Matrix pictureOf(const projects::WorldData& world, const std::vector<Place>& pla
 
 } // namespace
 
-std::int64_t stepsActedBefore(const projects::WorldData& world, std::int64_t step)
-{
-    return world.prefill + world.unroll * (1 + (step - 1) / world.updates);
-}
-
 Result<std::unique_ptr<Acting>> Acting::make(const projects::Project& project, const WorldDataset& dataset,
                                              CompiledNetwork& network, c10::Device device)
 {
@@ -171,7 +166,7 @@ Acting::Acting(const projects::Project& project, const projects::WorldData& worl
 
 Status Acting::actBefore(std::int64_t step)
 {
-    while (m_skipped + m_buffer.added() < stepsActedBefore(m_world, step)) {
+    while (m_skipped + m_buffer.added() < projects::stepsActedBefore(m_world, step)) {
         if (const Status acted = actOnce(step); !acted) {
             return acted;
         }
@@ -228,7 +223,7 @@ void Acting::addTo(HostTensors& tensors) const
 Status Acting::load(const TensorFiles& stored, std::int64_t step)
 {
     if (!stored.tensors().contains(kWorlds)) {
-        m_skipped = std::max<std::int64_t>(stepsActedBefore(m_world, step) - m_world.prefill - m_world.unroll, 0);
+        m_skipped = std::max<std::int64_t>(projects::stepsActedBefore(m_world, step) - m_world.prefill - m_world.unroll, 0);
         return Done{};
     }
     const ReplayBuffer::Contents contents = m_buffer.contents();
@@ -244,7 +239,7 @@ Status Acting::load(const TensorFiles& stored, std::int64_t step)
     }
     m_skipped = added[0].item<std::int64_t>();
     m_buffer.setAdded(added[1].item<std::int64_t>());
-    const std::int64_t due = stepsActedBefore(m_world, step);
+    const std::int64_t due = projects::stepsActedBefore(m_world, step);
     if (m_skipped < 0 || m_skipped >= due || m_buffer.added() < 0 || m_buffer.added() > due - m_skipped) {
         return Error{std::string("checkpoint · ") + kAdded, "counts " + std::to_string(m_skipped) + " and " +
                                                                 std::to_string(m_buffer.added()) +
@@ -318,11 +313,11 @@ Status measureActing(const TrainedState& state, Measured& measured)
     if (!acted) {
         return acted.error();
     }
-    const std::int64_t steps = stepsActedBefore(dataset->source(), std::max<std::int64_t>(state.step, 1));
     measured.rows.push_back({kTimeAtGoal, state.step, acted->timeAtGoal});
     measured.rows.push_back({"reached_goal/validation", state.step, acted->reached});
     measured.rows.push_back(
-        {kEnvironmentSteps, state.step, static_cast<double>(steps * dataset->source().environments)});
+        {kEnvironmentSteps, state.step,
+         static_cast<double>(projects::environmentStepsAt(dataset->source(), state.step))});
     measured.matrices.push_back(std::move(acted->shown));
     return Done{};
 }

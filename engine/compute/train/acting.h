@@ -16,9 +16,6 @@
 
 namespace residua::engine {
 
-/// Returns the steps of each environment before training step `step`, from 1.
-[[nodiscard]] std::int64_t stepsActedBefore(const projects::WorldData& world, std::int64_t step);
-
 /// Acts in a world with the first tower of a project, and draws the examples of training steps from the replay buffer.
 /// What is acted and drawn is a function of the seeds, the weights and the contents. Engine thread.
 class Acting {

@@ -83,10 +83,10 @@ void TestActing::actsBeforeEverySoManySteps()
 {
     projects::Project project = quickMaze();
     const projects::WorldData& world = worldOf(project);
-    QCOMPARE(stepsActedBefore(world, 1), std::int64_t{45});
-    QCOMPARE(stepsActedBefore(world, 3), std::int64_t{45});
-    QCOMPARE(stepsActedBefore(world, 4), std::int64_t{50});
-    QCOMPARE(stepsActedBefore(world, 12), std::int64_t{60});
+    QCOMPARE(projects::stepsActedBefore(world, 1), std::int64_t{45});
+    QCOMPARE(projects::stepsActedBefore(world, 3), std::int64_t{45});
+    QCOMPARE(projects::stepsActedBefore(world, 4), std::int64_t{50});
+    QCOMPARE(projects::stepsActedBefore(world, 12), std::int64_t{60});
 }
 
 void TestActing::resumesToTheBit_data()
