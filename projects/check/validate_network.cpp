@@ -165,6 +165,14 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
                        "makes fewer visits in some steps, whose mixes would read entries of visits that "
                        "are not made; expected \"all\" with shared weights of mixes");
     }
+    if (loop.adapterRank > 0 && loop.draw != VisitDraw::All) {
+        problems.error(path + "/draw", "makes fewer visits in some steps, in which what the others add to the matrices "
+                                       "would not train; expected \"all\", or adapter_rank 0");
+    }
+    if (loop.adapterRank > 0 && loop.gradientVisits > 0 && loop.gradientVisits < loop.visits) {
+        problems.error(path + "/gradient_visits", "leaves visits without gradient, whose own matrices would never "
+                                                  "train; expected 0, or adapter_rank 0");
+    }
     checkExit(network, loop, path, problems);
     checkExitGate(network, loop, path, problems);
     if (loop.start == LoopStart::Noise &&

@@ -5,6 +5,7 @@
 #include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/visit_adapters.h"
 #include "projects/model/graph.h"
 #include "projects/model/parameter_name.h"
 #include "projects/model/places.h"
@@ -19,6 +20,7 @@
 #include <map>
 #include <numeric>
 #include <ranges>
+#include <utility>
 
 namespace residua::projects {
 namespace {
@@ -131,6 +133,23 @@ public:
         return elements * m_scale.weightBytes;
     }
 
+    /// Returns the cost of products of this rank that a visit adds to the weights of a layer.
+    Cost adapters(const GraphRef& ref, const std::vector<Graph>& graphs, const std::string& prefix,
+                  std::int64_t rank) const
+    {
+        Cost sum;
+        for (const Graph& graph : graphs) {
+            for (const ResolvedNode& node : resolveGraph(m_project, ref, graph).nodes) {
+                for (const NodeParameter& weight : rankedWeightsOf(node)) {
+                    if (isAdapted(weight.shape)) {
+                        sum += adapter(node, weight, prefix + graph.find(node.id)->name + "." + weight.name, rank);
+                    }
+                }
+            }
+        }
+        return sum;
+    }
+
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph, const std::string& prefix) const
     {
         const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
@@ -235,6 +254,23 @@ private:
         return elements;
     }
 
+    /// Returns the cost of a product of this rank that a visit adds to a weight of the node.
+    Cost adapter(const ResolvedNode& node, const NodeParameter& weight, const std::string& name,
+                 std::int64_t rank) const
+    {
+        const double positions = elementsOf(node.in[0], m_context) / real(node.in[0].features());
+        const std::int64_t count = rank * (weight.out() + weight.in());
+        double held = 0;
+        for (const auto& shape : {std::vector{weight.out(), rank}, std::vector{rank, weight.in()}}) {
+            held += optimiserElements(m_project.training, {.name = name, .shape = shape, .is = ParameterClass::Matrix},
+                                      m_scale.stateShare);
+        }
+        Cost cost = scaled({count, 2 * real(count) * positions, real(rank) * positions}, m_scale,
+                           m_scale.activationBytes, held);
+        cost.weightBytes += real(count) * m_scale.copyBytes;
+        return cost;
+    }
+
     /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
     /// outputs of a block. The loss's input is kept.
     std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
@@ -330,6 +366,30 @@ std::vector<Cost> executed(const Stack& stack, std::vector<Cost> stored)
     return layers;
 }
 
+/// Adds to the costs of the executed layers what their visits add to the matrices. Returns the largest activations that
+/// recomputation makes again for that.
+double addAdapters(const Project& project, const Costing& costing,
+                   const std::map<std::string, std::vector<Graph>>& graphs, std::vector<Cost>& layers)
+{
+    double recomputed = 0;
+    const std::vector<LayerVisit> execution = executionOf(project.stack());
+    for (std::size_t i = 0; i < execution.size(); ++i) {
+        const auto [layer, visit] = execution[i];
+        const std::int64_t rank = adaptersAt(project.stack(), execution[i]).rank;
+        if (rank == 0) {
+            continue;
+        }
+        const std::string& block = project.network.blockOfStored(layer)->name;
+        Cost added = costing.adapters(GraphRef::block(block), graphs.at(block), layerPrefix(layer), rank);
+        if (project.training.activations == Activations::Recompute) {
+            recomputed = std::max(recomputed, std::exchange(added.activationBytes, 0));
+            added.trainFlops += added.forwardFlops;
+        }
+        layers[i] += added;
+    }
+    return recomputed;
+}
+
 Cost sumOf(const std::map<NodeId, Cost>& nodes)
 {
     Cost sum;
@@ -399,6 +459,7 @@ CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t r
         }
     }
     report.layers = executed(network.stack(), std::move(report.layers));
+    recomputed += addAdapters(project, costing, graphs, report.layers);
     for (const Cost& layer : report.layers) {
         report.total += layer;
     }

@@ -74,7 +74,7 @@ enum class VisitRows {
     Layer, ///< the visits of a layer share them, so that the number of visits may change
 };
 
-/// Consecutive layers that a pass visits several times with the same weights.
+/// Consecutive layers that a pass visits several times with the same weights, but for `adapterRank`.
 struct Loop {
     std::int64_t first = 1; ///< the first stored layer, from 1
     std::int64_t last = 1;  ///< the last one
@@ -100,6 +100,9 @@ struct Loop {
     VisitDraw draw = VisitDraw::All;
     double mean = 1;                 ///< of the drawn number, or the first one if it rises; ≥ 1
     std::int64_t gradientVisits = 0; ///< only so many last visits have a gradient (truncation); 0: all
+    /// The rank r of U_v·V_v, which visit v adds to each matrix of products inside the loop (visit_adapters.h). U_v
+    /// starts at 0. 0: the visits have the same matrices.
+    std::int64_t adapterRank = 0;
 
     bool operator==(const Loop&) const = default;
 };
@@ -116,6 +119,8 @@ struct Loop {
 [[nodiscard]] std::int64_t evaluatedVisits(const Loop& loop);
 /// The largest number of visits of a loop.
 inline constexpr std::int64_t kMaxVisits = 1024;
+/// The largest rank of what a visit adds to a matrix.
+inline constexpr std::int64_t kMostAdapterRank = 65'536;
 
 /// A visit to a stored layer, both from 1. The visit is 1 outside loops.
 struct LayerVisit {

@@ -109,6 +109,9 @@ bool haveSameParameters(const Stack& a, const Stack& b)
         for (const WiringParameter& parameter : parametersOf(stack)) {
             all.emplace_back(parameter.name, parameter.shape);
         }
+        for (const Loop& loop : stack.loops) {
+            all.emplace_back("adapters", std::vector{loop.adapterRank, loop.adapterRank > 0 ? loop.visits : 0});
+        }
         return all;
     };
     return of(a) == of(b);

@@ -194,6 +194,11 @@ struct Fields<Loop> {
            "Only so many last visits of a step have a gradient; 0: all.",
            {.range = Range::within(0, kMaxVisits), .paper = "8 (Huginn), 4 (Parcae)"}},
           &Loop::gradientVisits);
+        v({"adapter_rank",
+           "rank of visits' products",
+           "Each visit adds a product of two matrices of this rank to each matrix inside the loop (LoRA); 0: none.",
+           {.range = Range::within(0, kMostAdapterRank), .paper = "4 to 32 (Hyperloop)", .inFiles = InFiles::IfSet}},
+          &Loop::adapterRank);
     }
 };
 template <>

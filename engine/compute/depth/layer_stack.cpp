@@ -3,6 +3,7 @@
 
 #include "engine/compute/depth/layer_magnitudes.h"
 #include "projects/depth/mix_port.h"
+#include "projects/depth/visit_adapters.h"
 
 #include <ATen/TensorOperators.h>
 #include <c10/util/Exception.h>
@@ -22,9 +23,11 @@ LayerStack::LayerStack(std::vector<GraphProgram> programs, const projects::Stack
     m_programsPerLayer = sites == projects::MixSites::Mhsa ? 1 : 2;
     m_rowLayers = static_cast<std::size_t>(projects::rowStackOf(stack).depth());
     const std::vector<std::int64_t> rows = projects::rowLayersOf(stack);
+    auto further = static_cast<std::size_t>(stack.stored());
     for (const projects::LayerVisit& at : projects::executionOf(stack)) {
         const projects::Loop* const loop = stack.loopOf(at.layer);
-        m_executed.push_back({static_cast<std::size_t>(at.layer - 1), at.visit,
+        const bool isOwn = at.visit > 1 && projects::adaptersAt(stack, at).rank > 0;
+        m_executed.push_back({isOwn ? further++ : static_cast<std::size_t>(at.layer - 1), at.visit,
                               static_cast<std::size_t>(rows[m_executed.size()] - 1),
                               loop == nullptr ? 1 : loop->scale});
     }
@@ -110,7 +113,7 @@ Residual LayerStack::runOnResidual(std::size_t module, const Residual& residual,
 Residual LayerStack::addProgram(std::size_t program, const Residual& residual, const Pass& pass, at::Tensor* branch)
 {
     const LayerUse layer = use(program, pass);
-    GraphProgram& compiled = m_programs[storedOf(program)];
+    GraphProgram& compiled = m_programs[indexOf(program)];
     at::Tensor whole;
     if (!compiled.takesResidual() || (layer.factor != 1 && !compiled.scalesInside())) {
         const at::Tensor x = residual.sum();
@@ -137,7 +140,7 @@ at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tenso
 {
     const LayerUse layer = use(program, pass);
     TORCH_CHECK(layer.runs, "the pass has no layer ", program / m_programsPerLayer + 1);
-    GraphProgram& compiled = m_programs[storedOf(program)];
+    GraphProgram& compiled = m_programs[indexOf(program)];
     const at::Tensor branch = compiled.run(inputs, pass, m_activations, layer);
     if (pass.magnitudes != nullptr) {
         pass.magnitudes->saw(program, executedPrograms(), inputs[residualPort(program)], branch);

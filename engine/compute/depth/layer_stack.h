@@ -23,8 +23,9 @@ namespace residua::engine {
 /// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)); for the last layer, the FFN alone.
 class LayerStack {
 public:
-    /// `programs` are those of the stored layers in order: one per layer, or its two halves unless the wiring's sites
-    /// are Mhsa.
+    /// `programs` are those of the stored layers in order, then those of the further visits to layers with adapters
+    /// (Loop::adapterRank) in the order of execution: one per layer, or its two halves unless the wiring's sites are
+    /// Mhsa.
     LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack, projects::Activations activations,
                SumOrder sums);
 
@@ -65,7 +66,7 @@ public:
 private:
     /// An executed layer.
     struct Executed {
-        std::size_t stored = 0; ///< the stored layer, from 0
+        std::size_t layer = 0; ///< that has its programs, from 0: the stored one, or one of a visit with adapters
         std::int64_t visit = 1;
         std::size_t row = 0; ///< the layer with its weights of the wiring, from 0
         double factor = 1;   ///< Loop::scale
@@ -95,22 +96,23 @@ private:
     [[nodiscard]] Residual addProgram(std::size_t program, const Residual& residual, const Pass& pass,
                                       at::Tensor* branch);
 
-    [[nodiscard]] std::size_t storedOf(std::size_t program) const
+    /// Returns the index in m_programs of a program of the executed layers.
+    [[nodiscard]] std::size_t indexOf(std::size_t program) const
     {
-        return m_executed[program / m_programsPerLayer].stored * m_programsPerLayer + program % m_programsPerLayer;
+        return m_executed[program / m_programsPerLayer].layer * m_programsPerLayer + program % m_programsPerLayer;
     }
-    [[nodiscard]] const GraphProgram& programAt(std::size_t program) const { return m_programs[storedOf(program)]; }
-    [[nodiscard]] std::size_t residualPort(std::size_t program) const { return m_residualPorts[storedOf(program)]; }
+    [[nodiscard]] const GraphProgram& programAt(std::size_t program) const { return m_programs[indexOf(program)]; }
+    [[nodiscard]] std::size_t residualPort(std::size_t program) const { return m_residualPorts[indexOf(program)]; }
     /// Returns the number of programs of the executed layers.
     [[nodiscard]] std::size_t executedPrograms() const { return m_executed.size() * m_programsPerLayer; }
 
     projects::Stack m_stack;
-    std::vector<GraphProgram> m_programs; ///< of the stored layers
+    std::vector<GraphProgram> m_programs;
     std::vector<Executed> m_executed;
     std::size_t m_rowLayers = 0;
     std::vector<Module> m_modules;
     std::size_t m_firstProgram = 0;           ///< of the first module; programs before it run in enter()
-    std::vector<std::size_t> m_residualPorts; ///< for each stored program, the port that receives the residual
+    std::vector<std::size_t> m_residualPorts; ///< for each of m_programs, the port that receives the residual
     std::size_t m_programsPerLayer = 1;
     projects::Activations m_activations;
     SumOrder m_sums;

@@ -200,7 +200,7 @@ public:
         }
         divide(node.plan);
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
-        const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
+        const bool whole = std::ranges::all_of(made, [](const Projection* each) { return each->weight.isPlain(); });
         const bool onHost = takesHostPath(m_compute.device);
         const bool plain = !m_heads.query.bias.defined() && heads == kvHeads;
         // A norm reads contiguous rows, so it would have to copy a part of a joint product.
@@ -258,6 +258,7 @@ private:
         PartSlices rows{.of = PartSlices::Of::Heads, .dimension = 0, .count = m_heads.sizes.kvHeads, .node = m_node};
         for (const Projection* const each : {&m_heads.query, &m_heads.key, &m_heads.value}) {
             plan.divide(each->weight.parameter(), rows);
+            plan.divide(each->weight.addedU, rows);
             plan.divide(each->bias, rows);
         }
         if (m_heads.shape.norm == projects::QkNorm::AllHeads) {
@@ -267,6 +268,7 @@ private:
         plan.divide(m_heads.features, rows);
         rows.dimension = 1;
         plan.divide(m_heads.out.weight.factored() ? m_heads.out.weight.v : m_heads.out.weight.whole, rows);
+        plan.divide(m_heads.out.weight.addedV, rows);
     }
 
     /// Returns the kept heads with their weights. A key-value head is left out with all query heads that share it. A

@@ -83,7 +83,7 @@ std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, 
 {
     const auto maker = soleMaker(steps, slot, outputs);
     const auto* const product = maker == steps.end() ? nullptr : dynamic_cast<const LinearOperator*>(maker->run.get());
-    return product && !product->hasBias() && !product->weight().factored() ? maker : steps.end();
+    return product && !product->hasBias() && product->weight().isPlain() ? maker : steps.end();
 }
 
 bool reads(const ProgramStep& step, std::size_t slot)
@@ -98,7 +98,7 @@ bool isReadByOneProduct(const std::vector<ProgramStep>& steps, std::size_t slot,
     const auto reader = std::ranges::find_if(steps, isReader);
     const auto* const product =
         reader == steps.end() ? nullptr : dynamic_cast<const LinearOperator*>(reader->run.get());
-    return product != nullptr && !product->weight().factored() && std::ranges::count_if(steps, isReader) == 1 &&
+    return product != nullptr && product->weight().isPlain() && std::ranges::count_if(steps, isReader) == 1 &&
            std::ranges::find(outputs, slot) == outputs.end();
 }
 

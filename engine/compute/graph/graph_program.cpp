@@ -204,6 +204,7 @@ private:
                                   .follows = projects::activationAfter(m_graph, graph, node.id),
                                   .startFactor = m_setting.startFactor,
                                   .depth = m_setting.depth,
+                                  .adapters = m_setting.adapters,
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,
@@ -267,6 +268,7 @@ private:
             parts.dimension = 1;
             m_setting.plan.divide(weight.factored() ? weight.v : weight.whole, parts);
         }
+        m_setting.plan.divide(weight.adapter(parts.dimension), parts);
     }
 
     void markLastReaders(std::span<const std::size_t> readAtEnd)

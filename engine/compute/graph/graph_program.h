@@ -5,6 +5,7 @@
 #include "engine/compute/graph/operator.h"
 #include "engine/compute/init/init_plan.h"
 #include "engine/compute/ops/fused.h"
+#include "projects/depth/visit_adapters.h"
 #include "projects/model/graph.h"
 #include "projects/model/places.h"
 #include "projects/model/training_plan.h"
@@ -40,8 +41,9 @@ struct GraphSetting {
     /// The nodes whose outputs are multiplied by the layer's factor inside the graph; empty if the whole branch is
     /// multiplied.
     std::set<projects::NodeId> scaled = {};
-    double startFactor = 1; ///< of the matrices' start, but those of queries and keys (PostNormFactors)
-    double depth = 0;       ///< of a layer: 0 is the first stored one, 1 the last one
+    double startFactor = 1;                ///< of the matrices' start, but those of queries and keys (PostNormFactors)
+    double depth = 0;                      ///< of a layer: 0 is the first stored one, 1 the last one
+    projects::VisitAdapters adapters = {}; ///< what a visit adds to the weights
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node with the weight `tied`, if that is defined

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/graph/node_builder.h"
 
+#include "projects/depth/visit_adapters.h"
+
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -20,8 +22,15 @@ Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, doubl
         start.follows = follows;
     }
     const auto rank = projects::rankOf(params, found->rank, found->out(), found->in());
-    return plan.addWeight(prefix() + name, shape, std::move(start), rank,
-                          found->bySide ? Unfolding::BySide : Unfolding::WholeKernel);
+    Weight weight = plan.addWeight(prefix() + name, shape, std::move(start), rank,
+                                   found->bySide ? Unfolding::BySide : Unfolding::WholeKernel);
+    if (adapters.rank > 0 && projects::isAdapted(found->shape)) {
+        weight.addedV = plan.add(projects::adapterOf(prefix() + name, adapters.visit, projects::kAdapterV),
+                                 {adapters.rank, found->in()}, Role::Matrix);
+        weight.addedU = plan.add(projects::adapterOf(prefix() + name, adapters.visit, projects::kAdapterU),
+                                 {found->out(), adapters.rank}, {.factor = 0, .values = {}, .follows = {}}, Decay::Yes);
+    }
+    return weight;
 }
 
 NodeBuilder findNodeBuilder(const std::string& kind)

@@ -4,6 +4,7 @@
 #include "engine/compute/graph/operator.h"
 #include "engine/compute/init/init_plan.h"
 #include "engine/compute/ops/fused.h"
+#include "projects/depth/visit_adapters.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct NodeContext {
     std::string follows;                     ///< as ParameterStart::follows
     double startFactor = 1;                  ///< as GraphSetting::startFactor
     double depth = 0;                        ///< as GraphSetting::depth
+    projects::VisitAdapters adapters = {};   ///< as GraphSetting::adapters
     InitPlan& plan;
     /// Tensors that nodes share: the tied head's table, and norms' weights by the owner's name.
     at::Tensor tied;

@@ -125,8 +125,9 @@ at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, Par
 {
     const std::string name = scoped(unscoped);
     start.stack = m_stack;
-    if (m_weights == Weights::Shared) {
-        const auto shared = std::ranges::find(m_parameters, name, &NamedParameter::name);
+    const auto shared =
+        m_weights == Weights::Own ? m_parameters.end() : std::ranges::find(m_parameters, name, &NamedParameter::name);
+    if (m_weights == Weights::Shared || shared != m_parameters.end()) {
         TORCH_CHECK(shared != m_parameters.end() && shared->tensor.sizes() == shape,
                     "the tower that has the weights has "
                     "no parameter ",

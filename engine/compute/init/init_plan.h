@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -85,10 +86,17 @@ public:
              StackStart stack = {});
 
     /// Whether a tower's declarations make parameters, or return those that another tower declared before.
-    enum class Weights { Own, Shared };
+    enum class Weights {
+        Own,
+        Shared,
+        Visits, ///< those that another visit to the layer declared, and own ones under names that it has not
+    };
     /// The parameters declared next belong to a tower with this stack. Their names begin with `scope`, which is added
     /// to names without it: "teacher.", or empty. With shared weights, `scope` is that of the tower that declared them.
     void enter(std::string scope, StackStart stack, Weights weights = Weights::Own);
+    /// Changes that for the declarations that follow.
+    void share(Weights weights) { m_weights = weights; }
+    [[nodiscard]] Weights weights() const { return m_weights; }
 
     /// Declares a parameter; its name must be new, or under Weights::Shared declared with this shape. It decays as its
     /// role says.

@@ -133,11 +133,10 @@ private:
     }
 
     /// Compiles one graph of the network.
-    [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
-                                               const std::string& prefix, const Shape& entering,
-                                               std::set<projects::NodeId> residualWriters,
-                                               std::set<projects::NodeId> scaled = {},
-                                               std::optional<projects::HalfEnds> halves = {}, double depth = 0)
+    [[nodiscard]] Result<GraphProgram>
+    compile(const projects::Graph& graph, const projects::GraphRef& ref, const std::string& prefix,
+            const Shape& entering, std::set<projects::NodeId> residualWriters, std::set<projects::NodeId> scaled = {},
+            std::optional<projects::HalfEnds> halves = {}, double depth = 0, projects::VisitAdapters adapters = {})
     {
         GraphSetting setting{.ref = ref,
                              .prefix = m_scope + prefix,
@@ -150,6 +149,7 @@ private:
                              .startFactor =
                                  ref.isStem() || ref.isHead() ? 1 : projects::postNormFactors(m_project.stack()).start,
                              .depth = depth,
+                             .adapters = adapters,
                              .plan = m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
@@ -208,36 +208,57 @@ private:
         return ends ? std::set{ends->attention, ends->feedForward} : std::set<projects::NodeId>();
     }
 
+    /// Adds the program of a visit to a stored layer, or those of its halves.
+    [[nodiscard]] Status addLayer(const projects::LayerVisit& at, std::vector<GraphProgram>& programs)
+    {
+        const std::string place = textOf(projects::ParameterName{projects::NetworkPart::Layers, at.layer, {}});
+        const projects::Block* const block = m_project.network.blockOfStored(at.layer);
+        if (!block) {
+            return Error{place, "its block does not exist"};
+        }
+        const Result<std::vector<projects::Graph>> parts =
+            projects::graphsAsRun(m_project.stack().topology.wiring, *block);
+        if (!parts) {
+            return parts.error();
+        }
+        const auto halves = parts->size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
+        for (const projects::Graph& part : *parts) {
+            Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
+                                                   projects::residualWriters(block->graph), scaledInside(*block),
+                                                   halves, projects::depthOfStored(m_project.stack(), at.layer),
+                                                   projects::adaptersAt(m_project.stack(), at));
+            if (!program) {
+                return program.error();
+            }
+            if (program->outputShape() != inside()) {
+                return Error{"block " + block->name,
+                             "ends with " + program->outputShape().text() + ", expected " + inside().text()};
+            }
+            programs.push_back(std::move(*program));
+        }
+        return Done{};
+    }
+
     [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
-        for (std::int64_t layer = 1; layer <= m_project.stack().stored(); ++layer) {
-            const std::string place = textOf(projects::ParameterName{projects::NetworkPart::Layers, layer, {}});
-            const projects::Block* const block = m_project.network.blockOfStored(layer);
-            if (!block) {
-                return Error{place, "its block does not exist"};
-            }
-            const Result<std::vector<projects::Graph>> parts =
-                projects::graphsAsRun(m_project.stack().topology.wiring, *block);
-            if (!parts) {
-                return parts.error();
-            }
-            const auto halves = parts->size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
-            for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program =
-                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                            projects::residualWriters(block->graph), scaledInside(*block), halves,
-                            projects::depthOfStored(m_project.stack(), layer));
-                if (!program) {
-                    return program.error();
-                }
-                if (program->outputShape() != inside()) {
-                    return Error{"block " + block->name,
-                                 "ends with " + program->outputShape().text() + ", expected " + inside().text()};
-                }
-                programs.push_back(std::move(*program));
+        const projects::Stack& stack = m_project.stack();
+        for (std::int64_t layer = 1; layer <= stack.stored(); ++layer) {
+            if (const Status added = addLayer({layer, 1}, programs); !added) {
+                return added;
             }
         }
+        const InitPlan::Weights own = m_plan.weights();
+        if (own == InitPlan::Weights::Own) { // visits share all but what they add
+            m_plan.share(InitPlan::Weights::Visits);
+        }
+        for (const projects::LayerVisit& at : projects::executionOf(stack)) {
+            const bool isOwn = at.visit > 1 && projects::adaptersAt(stack, at).rank > 0;
+            if (const Status added = isOwn ? addLayer(at, programs) : Status(Done{}); !added) {
+                return added;
+            }
+        }
+        m_plan.share(own);
         LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations,
                           m_plan.compute().sums);
         Result<std::unique_ptr<LayerWiring>> wiring = LayerWiring::create(m_project.stack(), std::move(layers), m_plan);

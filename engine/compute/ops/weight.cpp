@@ -11,20 +11,27 @@ namespace residua::engine {
 
 Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts)
 {
-    return weight.factored() ? Weight{{}, atParts(weight.u, 0, count, parts), weight.v}
-                             : Weight{atParts(weight.whole, 0, count, parts), {}, {}};
+    Weight rows = weight;
+    for (at::Tensor* const each : {&rows.whole, &rows.u, &rows.addedU}) {
+        *each = each->defined() ? atParts(*each, 0, count, parts) : at::Tensor();
+    }
+    return rows;
 }
 
 Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> parts)
 {
-    return weight.factored() ? Weight{{}, weight.u, atParts(weight.v, 1, count, parts)}
-                             : Weight{atParts(weight.whole, 1, count, parts), {}, {}};
+    Weight columns = weight;
+    for (at::Tensor* const each : {&columns.whole, &columns.v, &columns.addedV}) {
+        *each = each->defined() ? atParts(*each, 1, count, parts) : at::Tensor();
+    }
+    return columns;
 }
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const Weight& weight, const at::Tensor& bias)
 {
-    return weight.factored() ? linear(compute, linear(compute, x, weight.v), weight.u, bias)
-                             : linear(compute, x, weight.whole, bias);
+    const at::Tensor y = weight.factored() ? linear(compute, linear(compute, x, weight.v), weight.u, bias)
+                                           : linear(compute, x, weight.whole, bias);
+    return weight.addedU.defined() ? y + linear(compute, linear(compute, x, weight.addedV), weight.addedU) : y;
 }
 
 at::Tensor squaredNorm(const Weight& factors)

@@ -12,13 +12,19 @@
 namespace residua::engine {
 
 /// The weight of a product, [out, in], or of a convolution, [out, in, …]: the full weight, or factors u·v, whose
-/// product is never computed.
+/// product is never computed. To that of a product, a visit of a loop may add a product of its own.
 struct Weight {
-    at::Tensor whole; ///< undefined if it is in factors
-    at::Tensor u;     ///< [out, rank], or by side of a kernel [out · kernel, rank]
-    at::Tensor v;     ///< [rank, in, …]
+    at::Tensor whole;       ///< undefined if it is in factors
+    at::Tensor u;           ///< [out, rank], or by side of a kernel [out · kernel, rank]
+    at::Tensor v;           ///< [rank, in, …]
+    at::Tensor addedU = {}; ///< [out, rank] of what the visit adds; undefined: nothing
+    at::Tensor addedV = {}; ///< [rank, in]
 
     [[nodiscard]] bool factored() const { return u.defined(); }
+    /// True if the full weight is all.
+    [[nodiscard]] bool isPlain() const { return !factored() && !addedU.defined(); }
+    /// Returns the factor of what the visit adds that has the rows (0) or the columns (1) of the weight.
+    [[nodiscard]] const at::Tensor& adapter(std::int64_t dimension) const { return dimension == 0 ? addedU : addedV; }
     /// Returns the parameter that identifies the weight: the full weight, or u.
     [[nodiscard]] const at::Tensor& parameter() const { return factored() ? u : whole; }
     [[nodiscard]] std::int64_t out() const { return parameter().size(0); }

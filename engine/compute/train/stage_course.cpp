@@ -5,6 +5,7 @@
 #include "engine/compute/train/transfer_plan.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/visit_adapters.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
@@ -287,9 +288,9 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
         const PartSlices& slices = *parameters[i].slices;
         const bool heads = slices.of == PartSlices::Of::Heads;
         const std::int64_t count = heads ? slices.count : pass.layers.front().mlpParts;
-        std::set<std::size_t> kept; // by any visit of the layer
+        std::set<std::size_t> kept; // by any visit that uses the parameter
         bool whole = true;
-        for (const std::int64_t number : m_stack.visitsOf(named.layer)) {
+        for (const std::int64_t number : projects::usersOf(m_stack, named)) {
             const LayerUse layer = pass.layer(static_cast<std::size_t>(number - 1));
             const PartUse& use = heads ? layer.heads : layer.mlp;
             if (layer.runs && use.keep >= 1) {
@@ -330,7 +331,7 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
         const projects::ParameterName name = nameOf(parameter.name);
-        const std::vector<std::int64_t> visits = m_stack.visitsOf(name.layer);
+        const std::vector<std::int64_t> visits = projects::usersOf(m_stack, name);
         const bool absent = name.layer > 0
                                 ? !visits.empty() && visits.front() <= exists && !anyRuns(visits, pass.layers)
                                 : name.part == projects::NetworkPart::Topology && exists == m_depth;
