@@ -16,8 +16,9 @@ namespace residua::projects {
 namespace {
 
 constexpr const char* kTies = "layers";
-constexpr const char* kTieForms = "expected layers and visits such as 3:10,4, with average or stepwise, and cycle or "
-                                  "in_place; or untie";
+constexpr std::string_view kRankWord = "rank=";
+constexpr const char* kTieForms = "expected layers and visits such as 3:10,4, with average or stepwise, cycle or "
+                                  "in_place, and rank=N; or untie";
 
 /// Returns the loops of one visit that keep what the visits of `loop` do beside running their layers.
 std::vector<Loop> loopsOfVisits(const Loop& loop)
@@ -30,6 +31,7 @@ std::vector<Loop> loopsOfVisits(const Loop& loop)
     each.gradientVisits = 0;
     each.order = VisitOrder::Cycle;
     each.rows = VisitRows::Visit;
+    each.adapterRank = 0;
     const std::int64_t length = loop.last - loop.first + 1;
     const std::int64_t made = changesState(loop) ? loop.visits : 1; // a factor alone needs one loop
     for (std::int64_t visit = 0; visit < made; ++visit) {
@@ -237,6 +239,11 @@ Result<Tie> tieFrom(std::string_view text)
             tie.loop.order = words[i] == "cycle" ? VisitOrder::Cycle : VisitOrder::InPlace;
         } else if (words[i] == "average" || words[i] == "stepwise") {
             tie.by = words[i] == "average" ? TieBy::Average : TieBy::Stepwise;
+        } else if (const auto rank = words[i].starts_with(kRankWord)
+                                         ? numberFrom<std::int64_t>(words[i].substr(kRankWord.size()))
+                                         : std::nullopt;
+                   rank && *rank >= 1 && *rank <= kMostAdapterRank) {
+            tie.loop.adapterRank = *rank;
         } else {
             return refused;
         }

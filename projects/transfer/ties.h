@@ -42,8 +42,8 @@ struct RetiedProject {
 /// Returns the project without loops of several visits.
 [[nodiscard]] Result<RetiedProject> untied(const Project& project);
 
-/// Parses "3:10,4", layers 3 to 10 as 4 visits, followed by "average" or "stepwise" and "cycle" or "in_place" in any
-/// order, with commas or spaces between. The error's place is "layers".
+/// Parses "3:10,4", layers 3 to 10 as 4 visits, followed by "average" or "stepwise", "cycle" or "in_place" and "rank=8"
+/// (Loop::adapterRank) in any order, with commas or spaces between. The error's place is "layers".
 [[nodiscard]] Result<Tie> tieFrom(std::string_view text);
 /// Returns the project with these layers tied. Returns an error if a loop visits one of them, or if layers that become
 /// one have different blocks.

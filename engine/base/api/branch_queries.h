@@ -66,9 +66,9 @@ constexpr void describe(const RetrofitRequest*, auto&& v)
        {.value = "PARTS"}},
       &RetrofitRequest::prune);
     v({"layers",
-       {},
+       "layers and visits",
        "the layers that become visits of a loop, and how many visits: 3:10,4; then average or stepwise for the "
-       "weights, and cycle or in_place for the order",
+       "weights, cycle or in_place for the order, and rank=16 for products of this rank that each visit adds",
        {.value = "TIE"}},
       &RetrofitRequest::ties);
     v({"measured", "go on though the outputs change",

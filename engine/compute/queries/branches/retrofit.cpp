@@ -6,6 +6,7 @@
 #include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/branches/transferred_run.h"
+#include "engine/compute/queries/branches/visit_weights.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
@@ -86,45 +87,14 @@ TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeig
     return plan;
 }
 
-/// The layers that those of a new network are made of.
-struct LayerSources {
-    std::vector<std::int64_t> layers; ///< the old number of each executed layer
-    /// The old stored layers of each stored one; empty: those of `layers`. Weights of several are averaged.
-    std::vector<std::vector<std::int64_t>> made;
-};
-
-/// Makes the parameter from those of the same name in the stored layers `from`. The moments are carried only if as many
-/// visits as before use the weights.
-Status takeLayers(Transfer& row, projects::ParameterName name, const std::vector<std::int64_t>& from, bool asBefore,
-                  const TensorFiles& stored)
-{
-    const auto nameIn = [&name](std::int64_t layer) {
-        name.layer = layer;
-        return textOf(name);
-    };
-    row.tensor.name = nameIn(from.front());
-    row.moments = asBefore && from.size() == 1 ? Moments::Carried : Moments::Fresh;
-    if (from.size() == 1 || !stored.tensors().contains(row.tensor.name)) {
-        return Done{};
-    }
-    at::Tensor sum;
-    for (const std::int64_t layer : from) {
-        const Result<at::Tensor> values = readTensor(stored, nameIn(layer));
-        if (!values) {
-            return values.error();
-        }
-        sum = sum.defined() ? sum + values->to(at::kDouble) : values->to(at::kDouble);
-    }
-    row.computed = sum / static_cast<double>(from.size());
-    return Done{};
-}
-
 /// Returns the source of each parameter of the network of `after` if it may compute another function than that of
 /// `before`: by name and shape, and of the wiring's parameters by the meaning of their rows.
 Result<TransferPlan> measuredPlanFor(const TensorFiles& stored, const Project& before, const Project& after,
-                                     const LayerSources& sources, const std::vector<NamedParameter>& parameters)
+                                     const LayerSources& sources, const std::vector<NamedParameter>& parameters,
+                                     const PreparationWatch& watch)
 {
     TransferPlan plan;
+    VisitWeights layers(stored, before, after, sources, watch);
     const auto wiring = projects::carriedRows(before, after, sources.layers);
     for (const NamedParameter& parameter : parameters) {
         Transfer row{.tensor = {parameter.name, {parameter.name}}, .moments = Moments::Carried};
@@ -134,25 +104,21 @@ Result<TransferPlan> measuredPlanFor(const TensorFiles& stored, const Project& b
             row.dimension = carried->second.dimension;
         } else if (isOfTopology(parameter.name)) {
             continue;
-        } else if (projects::ParameterName old = projects::parameterNameFrom(parameter.name); old.layer > 0) {
-            const std::vector<std::int64_t> from =
-                sources.made.empty() ? projects::storedSources(before.stack(), after.stack(), sources.layers, old.layer)
-                                     : sources.made.at(static_cast<std::size_t>(old.layer - 1));
-            const bool asBefore =
-                after.stack().visitsOf(old.layer).size() == before.stack().visitsOf(from.front()).size();
-            if (const Status taken = takeLayers(row, old, from, asBefore, stored); !taken) {
+        } else if (const projects::ParameterName name = projects::parameterNameFrom(parameter.name); name.layer > 0) {
+            if (const Status taken = layers.take(row, name, parameter.tensor.sizes()); !taken) {
                 return taken.error();
             }
         }
-        if (!stored.tensors().contains(row.tensor.name)) {
+        if (!stored.tensors().contains(row.tensor.name) && !row.computed.defined()) {
             row.tensor.name = sharedSource(after, parameter.name);
             row.moments = Moments::Fresh;
         }
         const auto found = stored.tensors().find(row.tensor.name);
-        if (found == stored.tensors().end()) {
+        if (found == stored.tensors().end() && !row.computed.defined()) {
             continue;
         }
-        std::vector<std::int64_t> shape = found->second.place.shape;
+        std::vector<std::int64_t> shape =
+            row.computed.defined() ? row.computed.sizes().vec() : found->second.place.shape;
         if (!row.rows.empty()) {
             shape[static_cast<std::size_t>(row.dimension)] = std::ssize(row.rows);
         }
@@ -291,8 +257,9 @@ private:
         const bool isNew = &project == &m_after;
         Transferred made{std::move(*network), {}, {}, {}, {}};
         Result<TransferPlan> plan =
-            isNew && m_measured ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters())
-                                : planFor(stored, isNew ? computed : std::nullopt, project, made.network->parameters());
+            isNew && m_measured
+                ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters(), watch())
+                : planFor(stored, isNew ? computed : std::nullopt, project, made.network->parameters());
         if (!plan) {
             return plan.error();
         }

@@ -192,6 +192,32 @@ private Q_SLOTS:
         }
     }
 
+    /// Products of full rank make the tied network the untied one. Products of a lower rank bring it closer. Untying
+    /// keeps the function.
+    void visitsAddWhatTheyDifferBy()
+    {
+        projects::Project project = tiedRunProject("ancre-ingoing", {}, 4);
+        project.training.groups = {{.role = projects::ParameterRole::Vector, .rateScale = 0}}; // alike in all layers
+        QCOMPARE(tests::lossesOf(project, directory("different")).size(), std::size_t{kTiedRunSteps});
+        const auto change = [&](const std::string& ties, const std::string& made) {
+            const auto ready = retie("different", ties, made);
+            return ready ? std::abs(ready->lossAfter - ready->lossBefore) : std::nan("");
+        };
+        const double without = change("2:3,2", "without");
+        const double thin = change("2:3,2,rank=2", "thin");
+        QVERIFY(change("2:3,2,rank=64", "whole") < 1e-10);
+        QVERIFY(change("2:3,2,stepwise,rank=64", "whole-stepwise") < 1e-10);
+        QVERIFY2(thin > 1e-9 && thin < without, qPrintable(QString("%1 of %2").arg(thin).arg(without)));
+        for (const std::string run : {"thin", "whole"}) {
+            const auto untied = retie(run, projects::kUntie, run + "-untied");
+            QVERIFY2(untied.ok(), untied ? "" : untied.error().text().c_str());
+            QVERIFY(std::abs(untied->lossAfter - untied->lossBefore) < 1e-12);
+            QCOMPARE(tests::resumeToEnd(directory(run)), std::string());
+        }
+        const auto reader = RunReader::open(directory("thin"));
+        QCOMPARE(reader->project()->stack().loops.front().adapterRank, std::int64_t{2});
+    }
+
     void layersOfALoopArePruned()
     {
         const projects::Project project = tiedRunProject("plain", {{.first = 2, .last = 3, .visits = 2}}, 4);
