@@ -191,7 +191,8 @@ public:
         for (std::int64_t layer = 1; layer <= network.depth(); ++layer) {
             kept.push_back(ofBlock.at(network.blockOfLayer(layer)->name));
         }
-        kept.push_back(keepsInput(GraphRef::head(), {graphAsRun(network.stack().topology.wiring, network.head)}));
+        kept.push_back(keepsInput(GraphRef::head(), {graphAsRun(network.stack().topology.wiring, network.head)}) ||
+                       keepsStates());
         return kept;
     }
 
@@ -272,7 +273,7 @@ private:
     }
 
     /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
-    /// outputs of a block. The loss's input is kept.
+    /// outputs of a block. The input of a loss is kept, and what other graphs read of the head's output.
     std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
     {
         const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
@@ -283,6 +284,7 @@ private:
             const bool leavesBlock = leaves && ref.isBlock();
             const bool keeps = leavesBlock              ? keepsBranches(m_project.stack().topology)
                                : leaves && ref.isStem() ? keepsStem()
+                               : leaves                 ? keepsOutput()
                                                         : reader.keepsInputs;
             if (!keeps) {
                 continue;
@@ -305,13 +307,42 @@ private:
         return kept;
     }
 
-    /// True if the stack keeps its input: as an entry, or for its first layer.
+    bool keepsOutput() const
+    {
+        return m_project.network.ownLoss != OwnLoss::None || isRead(m_project, outputOf(m_project.network));
+    }
+
+    /// True if a reader of the states besides the head keeps them: a loss, a port, or the stem of another tower.
+    bool keepsStates() const
+    {
+        const std::string states = statesOf(m_project.network);
+        if (!isRead(m_project, states)) {
+            return false;
+        }
+        Project others = m_project;
+        for (std::size_t index = 1; index < towerCount(m_project); ++index) {
+            if (towerAt(m_project, index).input != states) {
+                continue;
+            }
+            others.towers[index - 1].network.input.clear();
+            const Project reader = viewOf(m_project, index);
+            const Graph stem = graphAsRun(reader.stack().topology.wiring, reader.network.stem);
+            if (Costing(reader, m_device, 1).keepsInput(GraphRef::stem(), {stem})) {
+                return true;
+            }
+        }
+        return isRead(others, states);
+    }
+
+    /// True if the stack keeps its input: as an entry, for a gate, or for its first layer.
     bool keepsStem() const
     {
         const Topology& topology = m_project.stack().topology;
         const Block* const first = m_project.network.blockOfLayer(1);
         const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
-        return mix == nullptr || !isRunningSum(*mix) || first == nullptr ||
+        const auto* const gate = std::get_if<BranchGate>(&topology.wiring);
+        const bool onlyAdds = gate != nullptr ? !keepsResidual(gate->gate) : mix != nullptr && isRunningSum(*mix);
+        return !onlyAdds || first == nullptr ||
                keepsInput(GraphRef::block(first->name), *graphsAsRun(topology.wiring, *first));
     }
 

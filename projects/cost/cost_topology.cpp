@@ -187,9 +187,20 @@ NodeCost streamCost(const Loop& loop, const DepthStep& step, double d)
     return loop.streams == LoopStreams::None ? NodeCost{} : cost;
 }
 
-/// Returns the elements of a running sum, or of a reader's mixes, that are kept for the reader alone.
-double keptForReader(const Wiring& wiring, const DepthStep& step, double d)
+/// True if the step makes the input of the module after its own.
+bool endsModule(const Wiring& wiring, const DepthStep& step)
 {
+    return step.kind == DepthStepKind::Add ||
+           (step.kind == DepthStepKind::Join && std::holds_alternative<BranchGate>(wiring));
+}
+
+/// Returns the elements of a running sum, of a gate's output, or of a reader's mixes, that are kept for the reader
+/// alone.
+double keptForReader(const Wiring& wiring, const DepthStep& step, std::int64_t modules, double d)
+{
+    if (const auto* const gate = std::get_if<BranchGate>(&wiring)) {
+        return endsModule(wiring, step) && (step.module == modules || !keepsResidual(gate->gate)) ? d : 0;
+    }
     const auto* const mix = std::get_if<DepthMix>(&wiring);
     if (mix == nullptr) {
         return 0;
@@ -251,7 +262,7 @@ NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
     const std::vector<VisitUse> uses = usesOf(stack);
     const double d = real(stack.width);
     const auto readerKeeps = [&](const DepthStep& step) {
-        const std::int64_t module = step.module + (step.kind == DepthStepKind::Add ? 1 : 0);
+        const std::int64_t module = step.module + (endsModule(wiring, step) ? 1 : 0);
         const std::int64_t layer = module > modules ? stack.depth() + 1 : layerOf(module, modulesIn(wiring, 1));
         return keepsInput.empty() || layer < 1 || keepsInput.at(static_cast<std::size_t>(layer - 1));
     };
@@ -268,7 +279,7 @@ NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
                             ? visitCost(stack.loops[step.visit.loop], step, d)
                             : std::visit([&](const auto& value) { return stepCost(value, step, modules, d); }, wiring);
         cost += ofLoop ? streamCost(stack.loops[step.visit.loop], step, d) : NodeCost{};
-        cost.activationElements -= ofLoop || readerKeeps(step) ? 0 : keptForReader(wiring, step, d);
+        cost.activationElements -= ofLoop || readerKeeps(step) ? 0 : keptForReader(wiring, step, modules, d);
         cost.activationElements = use == VisitUse::Forward ? 0 : cost.activationElements;
         total += cost;
     });
@@ -276,6 +287,12 @@ NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
     visitParameters(stack, count);
     visitLoopParameters(stack, count);
     return total;
+}
+
+bool keepsResidual(BranchGateKind gate)
+{
+    const GateTraits traits = traitsOf(gate);
+    return gate == BranchGateKind::Highway || traits.factors == 2 || traits.maps != LaurelMaps::None;
 }
 
 bool roundsBranches(const Topology& topology)

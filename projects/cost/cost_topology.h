@@ -22,8 +22,8 @@ enum class VisitUse {
 
 /// Returns the topology's cost of one position of the stack's entries: that of the steps of its program that an
 /// evaluation makes. Visits without gradient keep nothing. `keepsInput` says for each executed layer, and then for the
-/// head, whether its backward pass needs what it reads; if empty, all do. A sum or a mix that is made for a reader
-/// without that need is not kept.
+/// head, whether its backward pass needs what it reads; if empty, all do. A sum, a gate's output or a mix that is made
+/// for a reader without that need is not kept.
 [[nodiscard]] NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput = {});
 
 /// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.
@@ -33,6 +33,8 @@ enum class VisitUse {
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);
 
+/// True if the backward pass of a gate needs the residual, which it multiplies.
+[[nodiscard]] bool keepsResidual(BranchGateKind gate);
 /// True if branches are kept for the backward pass, because entries are stored or learned weights multiply them. A
 /// branch that is only added is freed at once.
 [[nodiscard]] bool keepsBranches(const Topology& topology);

@@ -426,9 +426,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, project.training.batch, 1, 5);
-        // The cost counts states at the ends of towers and behind gates, which a ReLU that reads them does not keep.
-        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95,
-               example == "small-resnet" ? 1.25 : 1.03);
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
     }
 
     /// Conditions that all layers read, and what has one position.
