@@ -120,6 +120,12 @@ void RunCommands::addToMenu(RunsPanel& runs)
         "run:retrofit", When::AtRest,
         {tr("Retrofit…"), tr("Go on with the trained network wired otherwise, computing the same at first")}, this,
         [this](const std::string& run) { ask(run, GoOnKind::Retrofit); });
+    runs.addCommand("run:tie", When::AtRest,
+                    {tr("Tie or untie layers…"),
+                     tr("Go on with the trained network, layers as visits of a loop or visits as layers")},
+                    this, [this](const std::string& run) {
+                        ask(run, GoOnKind::Retrofit, {.measured = true, .prune = {}, .ties = true});
+                    });
     runs.addCommand("run:factorise", When::AtRest,
                     {tr("Factorise…"), tr("Go on with the trained network, its weights products of two thin matrices")},
                     this, [this](const std::string& run) { ask(run, GoOnKind::Factorise); });

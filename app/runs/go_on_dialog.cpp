@@ -11,6 +11,7 @@
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
+#include "projects/transfer/ties.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -59,6 +60,14 @@ GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const GoOnStart& start, co
                    "them. Its loss before and after is told.")
                     .arg(run, QString::fromStdString(start.prune)),
                 tr("Leave out and train")};
+    }
+    if (kind == GoOnKind::Retrofit && start.ties) {
+        return {
+            tr("Tie or untie layers of a run"),
+            tr("A copy of %1 goes on with layers that become visits of a loop, or with visits that become layers. Its "
+               "loss before and after is told.")
+                .arg(run),
+            tr("Tie and train")};
     }
     switch (kind) {
     case GoOnKind::Resume:
@@ -160,15 +169,47 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project
 void GoOnDialog::fillRetrofit(const projects::Topology& wired)
 {
     auto& measured = m_fields.editor<QCheckBox>("measured");
-    measured.setChecked(m_start.measured || !m_start.prune.empty());
-    if (m_start.prune.empty()) {
-        fillTopologies(wired);
-        return;
+    const bool rewires = m_start.prune.empty() && !m_start.ties;
+    measured.setChecked(m_start.measured || !rewires);
+    measured.setEnabled(rewires);
+    if (m_start.ties) {
+        fillTies();
+    } else {
+        hideRow("layers");
     }
-    measured.setEnabled(false);
-    auto& topology = m_fields.editor<QComboBox>("topology");
-    topology.hide();
-    form().labelForField(&topology)->hide();
+    if (rewires) {
+        fillTopologies(wired);
+    } else {
+        hideRow("topology");
+    }
+}
+
+void GoOnDialog::hideRow(const char* key)
+{
+    auto& editor = m_fields.editor<QWidget>(key);
+    editor.hide();
+    form().labelForField(&editor)->hide();
+}
+
+/// Offers to untie the loops, and to tie all layers, or all but the first and the last, in two visits.
+void GoOnDialog::fillTies()
+{
+    auto& list = m_fields.editor<QComboBox>("layers");
+    list.setEditable(true);
+    list.setInsertPolicy(QComboBox::NoInsert);
+    list.setToolTip(tr("The first and the last layer and the number of visits, such as 3:10,4; then stepwise, in_place "
+                       "or rank=16; or untie"));
+    const std::int64_t layers = m_source.project.stack().stored();
+    std::vector<std::string> offers{projects::kUntie};
+    for (const std::string& range : {"1:" + std::to_string(layers), "2:" + std::to_string(layers - 1)}) {
+        offers.push_back(range + ",2,rank=16");
+        offers.push_back(range + ",2");
+    }
+    for (const std::string& offer : offers) {
+        if (projects::retied(m_source.project, offer)) {
+            list.addItem(QString::fromStdString(offer));
+        }
+    }
 }
 
 /// The number of steps has a field of its own.
@@ -268,12 +309,21 @@ Result<projects::Topology> GoOnDialog::topology() const
     return projects::topologyFrom(text.trimmed().toStdString(), m_source.project.network);
 }
 
+std::string GoOnDialog::ties() const
+{
+    return m_fields.editor<QComboBox>("layers").currentText().trimmed().toStdString();
+}
+
 Result<projects::Project> GoOnDialog::changed() const
 {
     projects::Project after = m_source.project;
     if (m_kind == GoOnKind::Retrofit && !m_start.prune.empty()) {
         const auto parts = projects::pruningFrom(m_start.prune, after);
         auto made = parts ? projects::pruned(after, *parts) : Result<projects::PrunedProject>(parts.error());
+        return made ? Result<projects::Project>(std::move(made->project)) : made.error();
+    }
+    if (m_kind == GoOnKind::Retrofit && m_start.ties) {
+        auto made = projects::retied(after, ties());
         return made ? Result<projects::Project>(std::move(made->project)) : made.error();
     }
     if (m_kind == GoOnKind::Retrofit) {
@@ -318,7 +368,7 @@ void GoOnDialog::update()
             reason = wordsOf(after.error());
             failed = true;
         }
-        const bool retrofits = m_kind == GoOnKind::Retrofit && m_start.prune.empty();
+        const bool retrofits = m_kind == GoOnKind::Retrofit && m_start.prune.empty() && !m_start.ties;
         if (reason.isEmpty() && retrofits &&
             after->stack().topology.wiring == m_source.project.stack().topology.wiring) {
             reason = tr("The run is wired so already.");
@@ -346,7 +396,9 @@ void GoOnDialog::begin()
     GoOnRequest asked = request();
     if (auto* const retrofit = std::get_if<engine::RetrofitRequest>(&asked.asked)) {
         retrofit->prune = m_start.prune;
-        if (m_start.prune.empty()) {
+        if (m_start.ties) {
+            retrofit->ties = ties();
+        } else if (m_start.prune.empty()) {
             const auto chosen = topology();
             if (!chosen) {
                 refuse(wordsOf(chosen.error()));

@@ -40,12 +40,13 @@ struct GoOnStart {
     bool measured = false;   ///< goes on though the outputs change
     std::string prune;       ///< RetrofitRequest::prune, in place of a topology
     bool asDocument = false; ///< wired as the open project, without the layers that it lacks; before the dialog opens
+    bool ties = false;       ///< asks for RetrofitRequest::ties in place of a topology
 };
 
-/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
-/// factors of which rank and how they are found, with what that changes in cost; for a fork, which settings of the open
-/// project it takes over. It stays open until the request is
-/// carried out, to say what stands in its way. Not modal.
+/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology or with which
+/// layers tied, or for factors of which rank and how they are found, with what that changes in cost; for a fork, which
+/// settings of the open project it takes over. It stays open until the request is carried out, to say what stands in
+/// its way. Not modal.
 class GoOnDialog : public AskDialog {
     Q_OBJECT
 public:
@@ -66,6 +67,8 @@ private:
     void fillRetrofit(const projects::Topology& wired);
     void fillCheckpoints();
     void fillTopologies(const projects::Topology& wired);
+    void fillTies();
+    void hideRow(const char* key);
     void fillSettings(const projects::Project& open);
     void update();
     void begin() override;
@@ -73,6 +76,7 @@ private:
     [[nodiscard]] GoOnRequest request() const;
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
+    [[nodiscard]] std::string ties() const;
     /// The project that a fork with the chosen settings trains; nullopt if none is chosen.
     [[nodiscard]] std::optional<projects::Project> forked() const;
     /// The run's project as it would be trained; the run's own where nothing of it changes.

@@ -122,6 +122,35 @@ private slots:
         QVERIFY(again->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("in factors already"));
     }
 
+    /// What is offered is possible; what is typed is refused with the reason, or tied.
+    void layersOfARunAreTied()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:tie");
+        auto* ties = dialog->findChild<QComboBox*>(QStringLiteral("goOnLayers"));
+        auto* go = dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"));
+        QVERIFY(!dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"))->isVisible());
+        QCOMPARE(ties->currentText(), QString("1:2,2,rank=16"));
+        QVERIFY(go->isEnabled());
+        ties->setEditText("untie");
+        QVERIFY(!go->isEnabled());
+        QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("has no loop"));
+        ties->setEditText("1:2,2,rank=2");
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        QSignalSpy told(&m_window->runs(), &RunController::retrofitted);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOnGo");
+        QTRY_COMPARE(ended.count(), 1);
+        QCOMPARE(told.count(), 1);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QVERIFY(reader.ok());
+        const projects::Loop tied{.first = 1, .last = 1, .visits = 2, .adapterRank = 2};
+        QVERIFY(reader->project()->stack().loops == std::vector{tied});
+        QVERIFY(std::ranges::any_of(reader->events(), [](const engine::RunEvent& event) {
+            return event.text.find("tied: 1:2,2,rank=2; loss ") != std::string::npos;
+        }));
+    }
+
     /// The dialog gives the reason and stays open.
     void aRetrofitThatWouldChangeTheFunctionIsRefused()
     {

@@ -236,7 +236,7 @@ private slots:
         QTest::addColumn<End>("end");
         for (const char* const action :
              {"create", "import", "takeAlong", "exportPlot", "exportFigure", "keys", "methods", "run:export",
-              "run:resume", "run:retrofit", "run:factorise", "run:takeAlong"}) {
+              "run:resume", "run:retrofit", "run:tie", "run:factorise", "run:takeAlong"}) {
             for (const auto& [name, end] : kEnds) {
                 QTest::addRow("%s, %s", action, name) << QString(action) << end;
             }

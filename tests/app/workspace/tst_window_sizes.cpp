@@ -210,6 +210,10 @@ private slots:
                 return std::make_unique<GoOnDialog>(kind, source, quickExample());
             });
         }
+        row("tie", [source](EngineBridge&) {
+            return std::make_unique<GoOnDialog>(GoOnKind::Retrofit, source, quickExample(),
+                                                GoOnStart{.measured = true, .prune = {}, .ties = true});
+        });
         engine::RemoteUnknown unknown;
         unknown.runDirectory = run;
         unknown.place = "cluster";
