@@ -3,6 +3,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
+#include "projects/shipped/recipes.h"
 #include "tests/cli/rank_processes.h"
 #include "tests/support/test_program.h"
 
@@ -144,6 +145,20 @@ private slots:
         QVERIFY2(first.code != 0 && first.errors.contains(says), qPrintable(first.errors));
         const Ran second = ended(*m_ranks[1]);
         QVERIFY2(second.code != 0 && second.errors.contains(says), qPrintable(second.errors));
+    }
+
+    void worldsAreRefused()
+    {
+        save(projects::contrastiveLearning({.path = {}, .environments = 2, .prefill = 40, .replay = 60}, 1, 8));
+        for (const int rank : {0, 1}) {
+            m_ranks.push_back(startRank({rank, 2, m_port}, train()));
+        }
+        for (const auto& process : m_ranks) {
+            const Ran ran = ended(*process);
+            QVERIFY2(ran.code != 0 && ran.errors.contains("is a world"), qPrintable(ran.errors));
+            QVERIFY(ran.errors.contains("expected a run without other ranks"));
+        }
+        QVERIFY(!QFile::exists(path("run/run.json")));
     }
 
     /// Only one rank is started.

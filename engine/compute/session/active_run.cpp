@@ -222,7 +222,11 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
     if (opened.otherData) {
         m_recorder.event(done, RunEventKind::OtherData, *opened.otherData);
     }
-    m_recorder.event(done, RunEventKind::Resumed, "on " + m_device);
+    const std::string anew = checkpoint ? trainer().whyCollectedAnew() : std::string();
+    if (!anew.empty()) {
+        m_sink(Notice{m_id, anew});
+    }
+    m_recorder.event(done, RunEventKind::Resumed, "on " + m_device + (anew.empty() ? "" : "; " + anew));
 }
 
 void ActiveRun::makeUp(std::int64_t step)

@@ -222,7 +222,12 @@ void Acting::addTo(HostTensors& tensors) const
 
 Status Acting::load(const TensorFiles& stored, std::int64_t step)
 {
+    m_whyAnew.clear();
     if (!stored.tensors().contains(kWorlds)) {
+        m_whyAnew = "the replay buffer is collected anew, so that this run differs from one without an interruption: " +
+                    std::string(m_world.onResume == projects::ReplayOnResume::Kept
+                                    ? "only the newest checkpoint of a run has it"
+                                    : "data.source.on_resume is \"collected\"");
         m_skipped = std::max<std::int64_t>(projects::stepsActedBefore(m_world, step) - m_world.prefill - m_world.unroll, 0);
         return Done{};
     }

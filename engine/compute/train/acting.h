@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace residua::engine {
@@ -29,11 +30,15 @@ public:
     /// Fills `batch` with draw `number` of `count` examples. Equal numbers give equal batches while the buffer stays.
     void fill(Batch& batch, std::int64_t number, std::int64_t count) const;
 
+    /// The beginning of the names of the tensors that addTo() adds.
+    static constexpr const char* kPrefix = "worlds/";
     /// Adds worlds and buffer to the tensors of a checkpoint, if they are kept there.
     void addTo(HostTensors& tensors) const;
     /// Restores them before training step `step`. If the checkpoint has none, the buffer is filled anew before that
     /// step, as far as before the first step.
     [[nodiscard]] Status load(const TensorFiles& stored, std::int64_t step);
+    /// Returns why load() fills the buffer anew, and the way on; empty if it does not.
+    [[nodiscard]] const std::string& whyAnew() const { return m_whyAnew; }
 
 private:
     Acting(const projects::Project& project, const projects::WorldData& world, CompiledNetwork& network,
@@ -50,6 +55,7 @@ private:
     Environments m_environments;
     mutable ReplayBuffer m_buffer; ///< HostTensors takes memory that may be written to
     std::int64_t m_skipped = 0;    ///< steps of each environment that a resumed run does not act again
+    std::string m_whyAnew;
 };
 
 /// Acts for an episode with the actions of an evaluation in several environments, whose starts and goals depend on the

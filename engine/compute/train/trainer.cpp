@@ -231,7 +231,8 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
                                    {.newest = plan.keepCheckpoints,
                                     .every = plan.keepEvery,
                                     .best = plan.keepBest,
-                                    .judge = projects::traitsOf(m_parts.project.network.objective).judge});
+                                    .judge = projects::traitsOf(m_parts.project.network.objective).judge,
+                                    .onlyNewest = m_acting ? Acting::kPrefix : ""});
 }
 
 Status Trainer::readNext(Batch& batch, Part part)

@@ -106,6 +106,8 @@ public:
     [[nodiscard]] std::int64_t parameterCount() const;
     /// The recorded steps of a small network on a GPU.
     [[nodiscard]] const StepGraphs& graphs() const { return m_graphs; }
+    /// Acting::whyAnew(); empty without a world.
+    [[nodiscard]] std::string whyCollectedAnew() const { return m_acting ? m_acting->whyAnew() : std::string(); }
     /// Returns the number of tokens or samples in a step.
     [[nodiscard]] std::int64_t unitsPerStep() const;
 

@@ -201,6 +201,68 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
+/// Writes the last file of a checkpoint and flushes its folder to the disk.
+Status writeStateFile(const fs::path& folder, const std::string& text)
+{
+    auto file = OutputFile::create(folder / kStateFile);
+    if (!file) {
+        return file.error();
+    }
+    if (auto status = file->write(asBytes(text)); !status) {
+        return status;
+    }
+    if (auto status = file->sync(); !status) {
+        return status;
+    }
+    return syncDirectory(folder);
+}
+
+/// Removes the optimiser's tensors whose names begin with `prefix` from a checkpoint, which is complete at any moment. A
+/// damaged one stays as it is, so that its damage is still found.
+Status removeTensors(const fs::path& runDirectory, std::int64_t step, const std::string& prefix)
+{
+    const fs::path directory = checkpointDirectory(runDirectory, step);
+    const Result<StateFile> state = readState(directory, step);
+    Result<TensorFiles> files = TensorFiles::openFile(directory / kOptimiserTensors);
+    const auto isDropped = [&](const auto& tensor) { return tensor.first.starts_with(prefix); };
+    if (!state || !files || std::ranges::none_of(files->tensors(), isDropped) ||
+        !InPieces::open(directory / kOptimiserTensors, state->optimiserChecksum, {})) {
+        return Done{};
+    }
+    files->rename([&](const std::string& name) { return name.starts_with(prefix) ? std::string() : name; });
+    std::map<std::string, TensorForm> forms;
+    for (const auto& [name, tensor] : files->tensors()) {
+        forms[name] = {tensor.place.type, tensor.place.shape};
+    }
+    Result<ScratchFolder> scratch = ScratchFolder::beside(directory);
+    if (!scratch) {
+        return scratch.error();
+    }
+    Result<SafetensorsWriter> writer = SafetensorsWriter::begin(
+        scratch->path() / kOptimiserTensors, forms, {{"format", "residua"}, {"step", std::to_string(step)}});
+    Status status = writer ? Status(Done{}) : writer.error();
+    for (std::vector<std::byte> bytes; status && writer->next() != nullptr;) {
+        const TensorFiles::Tensor& tensor = files->tensors().at(*writer->next());
+        bytes.resize(tensor.place.bytes);
+        status = files->read(tensor, bytes);
+        status = status ? writer->write(bytes) : status;
+    }
+    const Result<std::uint32_t> checksum = status ? writer->end() : Result<std::uint32_t>(status.error());
+    if (!checksum) {
+        return checksum.error();
+    }
+    std::error_code code;
+    fs::create_hard_link(directory / kModelTensors, scratch->path() / kModelTensors, code);
+    if (code) {
+        return Done{}; // a file system without hard links keeps the tensors
+    }
+    const std::string& text = state->modelChecksum;
+    std::uint32_t model = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), model, 16);
+    status = writeStateFile(scratch->path(), stateText(state->state, state->run, model, *checksum));
+    return status ? replaceFolder(scratch->path(), directory) : status;
+}
+
 /// Returns the steps of the checkpoints that record a value of validation, the best first; of equals, the earlier
 /// first.
 std::vector<std::int64_t> byValue(const fs::path& runDirectory, const std::vector<std::int64_t>& steps,
@@ -390,18 +452,7 @@ Status CheckpointWriter::endFiles()
     if (!optimiserChecksum) {
         return optimiserChecksum.error();
     }
-    auto file = OutputFile::create(m_temporary / kStateFile);
-    if (!file) {
-        return file.error();
-    }
-    if (auto status = file->write(asBytes(stateText(m_state, runIdentity(m_run), *modelChecksum, *optimiserChecksum)));
-        !status) {
-        return status;
-    }
-    if (auto status = file->sync(); !status) {
-        return status;
-    }
-    return syncDirectory(m_temporary);
+    return writeStateFile(m_temporary, stateText(m_state, runIdentity(m_run), *modelChecksum, *optimiserChecksum));
 }
 
 Status CheckpointWriter::end(const CheckpointRule& rule)
@@ -424,7 +475,12 @@ Status CheckpointWriter::end(const CheckpointRule& rule)
     const auto steps = checkpointSteps(m_run);
     const std::set<std::int64_t> kept = keptBy(rule, m_run, steps);
     for (const std::int64_t step : steps) {
-        if (status = kept.contains(step) ? Status(Done{}) : removeCheckpoint(m_run, step); !status) {
+        if (!kept.contains(step)) {
+            status = removeCheckpoint(m_run, step);
+        } else if (step != m_state.step && !rule.onlyNewest.empty()) {
+            status = removeTensors(m_run, step, rule.onlyNewest);
+        }
+        if (!status) {
             return status;
         }
     }

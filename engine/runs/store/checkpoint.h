@@ -37,11 +37,13 @@ struct CheckpointRule {
     std::int64_t every = 0;  ///< those at multiples of this step; 0: none
     std::int64_t best = 0;   ///< this many with the best value of validation, the earlier one of equals; 0: none
     projects::Judge judge = {};
+    /// Tensors of the optimiser whose names begin with this are removed from all older checkpoints; empty: none.
+    std::string onlyNewest = {};
 };
 
 /// Writes <run>/checkpoints/step-N: writes model.safetensors, optimiser.safetensors and state.json into a temporary
-/// directory, calls fsync, and renames it; replaces an existing one. Then removes the checkpoints that the rule does
-/// not keep. On error (disk full, …), every earlier checkpoint is unchanged and nothing of this one remains. Refused if
+/// directory, calls fsync, and renames it; replaces an existing one. Then removes the checkpoints, and the tensors of
+/// older ones, that the rule does not keep. On error (disk full, …), every earlier checkpoint is unchanged and nothing of this one remains. Refused if
 /// checkpoints/ is a link, so that nothing outside the run is written or removed.
 [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory, const CheckpointState& state,
                                      const std::map<std::string, StoredTensor>& model,

@@ -75,6 +75,7 @@ private Q_SLOTS:
     void actsBeforeEverySoManySteps();
     void resumesToTheBit_data();
     void resumesToTheBit();
+    void onlyTheNewestCheckpointHasTheBuffer();
     void judgesByEpisodesWithoutNoise();
     void changesOnlyTrainedTowers();
 };
@@ -118,9 +119,32 @@ void TestActing::resumesToTheBit()
     QVERIFY(checkpoint.ok());
     QCOMPARE(checkpoint->optimiser.tensors().contains("worlds/replay.states"), isKept);
     QVERIFY(resumed.restore(*checkpoint).ok());
+    QCOMPARE(resumed.whyCollectedAnew().empty(), isKept);
     train(resumed, 5);
     QCOMPARE(haveEqualWeights(whole, resumed), isKept);
 }
+
+void TestActing::onlyTheNewestCheckpointHasTheBuffer()
+{
+    const QTemporaryDir folder;
+    const std::filesystem::path directory = folder.path().toStdString();
+    Trainer trainer = trainerOf(quickMaze());
+    for (int i = 0; i < 3; ++i) {
+        train(trainer, 2);
+        QVERIFY(trainer.writeCheckpoint(directory).ok());
+    }
+    const auto newest = findCheckpoint(directory, 6, nullptr);
+    const auto older = findCheckpoint(directory, 4, nullptr);
+    QVERIFY(newest.ok() && older.ok());
+    QCOMPARE(newest->optimiser.tensors().size() - older->optimiser.tensors().size(), std::size_t{5});
+    Trainer resumed = trainerOf(quickMaze());
+    QVERIFY(resumed.restore(*newest).ok());
+    QCOMPARE(resumed.whyCollectedAnew(), std::string());
+    QVERIFY(resumed.restore(*older).ok());
+    QVERIFY(resumed.whyCollectedAnew().ends_with("only the newest checkpoint of a run has it"));
+    QVERIFY(resumed.step().ok());
+}
+
 
 void TestActing::judgesByEpisodesWithoutNoise()
 {

@@ -10,6 +10,7 @@
 #include "engine/runs/store/checkpoint.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/recipes.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
@@ -364,6 +365,18 @@ private Q_SLOTS:
         QCOMPARE(recorded.why, std::string("steps are not recorded as CUDA graphs: operation not permitted when stream "
                                            "is capturing"));
         compare(recorded, direct);
+    }
+
+    void worldsAreNotRecorded()
+    {
+        const GpuPathsOnHost gpuPaths;
+        Project maze = projects::contrastiveLearning({.path = {}, .environments = 2, .prefill = 40, .replay = 60}, 1, 8);
+        maze.training.steps = 6;
+        maze.training.batch = 4;
+        const Trained direct = trained(maze, Steps::Recorded);
+        QCOMPARE(direct.graphs, std::size_t{0});
+        QCOMPARE(direct.why, std::string("steps are not recorded as CUDA graphs: the first tower acts in a world "
+                                         "between them"));
     }
 
     /// Nodes of gradients that outlive a step would tie a recording to the stream of that step.

@@ -184,6 +184,33 @@ private slots:
         QCOMPARE(entriesBelow(m_run / "checkpoints").size(), 2u * 4u);
     }
 
+    void olderOnesLoseWhatOnlyTheNewestKeeps()
+    {
+        const Example example;
+        std::map<std::string, StoredTensor> optimiser = example.optimiser();
+        const std::map<std::string, StoredTensor> kept = optimiser;
+        optimiser["big/a"] = optimiser["big/b"] = optimiser.begin()->second;
+        const auto write = [&](std::int64_t step) {
+            return writeCheckpoint(m_run, Example::state(step), example.model(), optimiser, {.onlyNewest = "big/"});
+        };
+        QVERIFY(write(100));
+        QVERIFY(same(loadCheckpoint(m_run, 100, nullptr)->optimiser.tensors(), optimiser));
+        const fs::path file = checkpointDirectory(m_run, 100) / kOptimiserTensors;
+        std::string bytes = readAll(file);
+        bytes.back() = static_cast<char>(bytes.back() ^ 1);
+        overwrite(file, bytes);
+        QVERIFY(write(200));
+        QVERIFY(!loadCheckpoint(m_run, 100, nullptr)); // its damage is still found
+        QVERIFY(write(300));
+        const auto older = loadCheckpoint(m_run, 200, nullptr);
+        QVERIFY(older);
+        QVERIFY(same(older->optimiser.tensors(), kept));
+        QVERIFY(same(older->model.tensors(), example.model()));
+        QVERIFY(older->state == Example::state(200));
+        QVERIFY(same(loadCheckpoint(m_run, 300, nullptr)->optimiser.tensors(), optimiser));
+        QCOMPARE(entriesBelow(m_run / "checkpoints").size(), 3u * 4u); // nothing unfinished beside them
+    }
+
     void keepsByRule_data()
     {
         QTest::addColumn<QList<int>>("rule"); // newest, every, best
