@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/helper_code.h"
 
+#include "projects/pytorch/visit_products.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -351,6 +353,8 @@ constexpr HelperText kHelpers[] = {
             return h
         return self.of_head[0](h) if self.norm is None else self.norm(h)
 )"},
+    {Helper::VisitLinear, "VisitLinear", kVisitLinearCode},
+    {Helper::AtVisit, "AtVisit", kAtVisitCode},
 };
 
 constexpr const char* kProjections[] = {"q", "k", "v", "out"};

@@ -39,6 +39,8 @@ enum class Helper {
     Streams,
     Lanes,
     Loop,
+    VisitLinear,
+    AtVisit,
 };
 
 /// The properties of an attention that change its code. All others are numbers.

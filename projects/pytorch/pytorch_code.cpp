@@ -12,6 +12,7 @@
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"
 #include "projects/pytorch/tower_code.h"
+#include "projects/pytorch/visit_products.h"
 #include "projects/pytorch/visited_layers.h"
 
 #include <algorithm>
@@ -281,7 +282,11 @@ private:
             addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back());
         }
         m_classOf[block.name] = made.name;
-        return add(made, prefixes);
+        const Status added = add(made, prefixes);
+        for (const std::string& prefix : prefixes) {
+            nameProducts(m_project, made.ref, parameterNameFrom(prefix).layer, m_code.names);
+        }
+        return added;
     }
 
     // ---- Network ----
@@ -301,6 +306,10 @@ private:
         out.line("super().__init__()");
         out.line("self.stem = Stem()");
         writeLayers();
+        for (const std::string& line : productLines(m_project.stack(), m_layers.stored, m_code.names)) {
+            m_helpers.use(Helper::VisitLinear);
+            out.line(line);
+        }
         if (m_readsDepth) {
             m_network.comment("The place of each layer, from 0 to 1.");
             m_network.line("for j, layer in enumerate(self.layers.values()):");
@@ -404,8 +413,11 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         std::string all = "self.layers.values()";
         if (hasLoops()) {
             all = "layers";
-            m_network.line(m_layers.leavesOut() ? "layers = [self.layers[str(j)] if j else None for j in self.order]"
-                                                : "layers = [self.layers[str(j)] for j in self.order]");
+            const bool visits = addsProducts(m_project.stack());
+            m_network.line("layers = [" +
+                           std::string(visits ? "AtVisit(self.layers[str(j)], at)" : "self.layers[str(j)]") +
+                           (m_layers.leavesOut() ? " if j else None" : "") +
+                           (visits ? " for j, at in zip(self.order, self.visits)]" : " for j in self.order]"));
         }
         if (m_layers.leavesOut()) {
             m_helpers.use(Helper::Absent);
@@ -450,6 +462,10 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
                                     "does not make."
                                   : "The layers in the order in which a pass visits them.");
             m_network.line("self.order = " + repeatingText(m_layers.order));
+            if (addsProducts(m_project.stack())) {
+                m_helpers.use(Helper::AtVisit);
+                m_network.line("self.visits = " + repeatingText(visitsIn(m_project.stack(), m_layers)));
+            }
         }
     }
 

@@ -48,10 +48,6 @@ Status checkLoops(const Stack& stack, const VisitedLayers& visited)
         return Error{"/network/loops", "changes the residual between visits, some of which have not begun to train; "
                                        "expected a step after the network has grown"};
     }
-    if (std::ranges::any_of(stack.loops, [](const Loop& loop) { return loop.adapterRank > 0; })) {
-        return Error{"/network/loops", "adds matrices of its own at each visit, which is not exported; expected layers "
-                                       "of their own (residua-cli untie)"};
-    }
     if (std::ranges::find(stack.loops, LoopStart::Noise, &Loop::start) != stack.loops.end()) {
         return Error{"/network/loops", "starts as noise of this program's generator, which is not exported; expected "
                                        "the start \"input\""};

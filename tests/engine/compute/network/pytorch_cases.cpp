@@ -557,6 +557,19 @@ void PyTorchCases::addLoops()
         project.stack().loops[0].rows = VisitRows::Layer;
         add(std::string("loop-distances-") + topology, std::move(project));
     }
+    for (const auto& [topology, block] : {std::pair{"plain", "gpt"},
+                                          {"dca", "transformer-qkv"},
+                                          {"grn-v3", "transformer"},
+                                          {"mhc", "transformer"},
+                                          {"value-residual", "transformer"}}) {
+        Loop loop{.first = 2, .last = 3, .visits = 3, .adapterRank = 2};
+        Project project = looped(block, topology, loop);
+        if (topology == std::string("mhc")) {
+            project.network.rank = FixedRank{2};
+            project.initialisation.lowRank = LowRankMethod::Baseline;
+        }
+        add(std::string("loop-products-") + topology, std::move(project));
+    }
     Project gated = looped("transformer", "denseformer",
                            {.first = 2, .last = kPyTorchDepth, .visits = 3, .norm = LoopNorm::Exit, .exitGate = true});
     add("loop-exit-gate", std::move(gated));
