@@ -50,6 +50,12 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
     return records;
 }
 
+/// True for a matrix that only reports show: the Samples panel asks for images of its own.
+bool isOfReports(const engine::MatrixName& name)
+{
+    return name.kind == engine::matrix::kSamples;
+}
+
 /// Returns the recorded steps of a matrix after `after`.
 std::vector<std::int64_t> stepsOf(const engine::RunReader& reader, const engine::MatrixName& name, std::int64_t after)
 {
@@ -64,7 +70,7 @@ std::size_t strideFor(const engine::RunReader& reader, std::int64_t after, std::
     std::size_t all = 0;
     for (const engine::MatrixName& name : reader.matrixNames()) {
         const std::vector<std::int64_t> steps = stepsOf(reader, name, after);
-        if (!steps.empty() && !engine::isDrawnAsCurves(name)) {
+        if (!steps.empty() && !engine::isDrawnAsCurves(name) && !isOfReports(name)) {
             const auto newest = reader.matrix(name, steps.back()); // those of one name have one shape
             all += newest ? steps.size() * visualizers::bytesOf(*newest) : 0;
         }
@@ -80,7 +86,7 @@ std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int
     std::vector<engine::Matrix> matrices;
     for (const engine::MatrixName& name : reader.matrixNames()) {
         const bool ofCurves = engine::isDrawnAsCurves(name);
-        if (!ofCurves && wanted == Matrices::OfCurves) {
+        if (isOfReports(name) || (!ofCurves && wanted == Matrices::OfCurves)) {
             continue;
         }
         const std::vector<std::int64_t> steps = stepsOf(reader, name, after);

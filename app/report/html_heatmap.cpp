@@ -99,6 +99,64 @@ void drawCells(std::ostringstream& out, const std::vector<engine::Matrix>& frame
     }
 }
 
+/// Returns the bytes of a Windows bitmap of 24 bits a pixel, whose rows are bottom up and padded to four bytes.
+std::string bitmapOf(const engine::Matrix& pixels)
+{
+    constexpr std::size_t kHeader = 54;
+    constexpr std::size_t kInfo = 40;
+    const std::size_t line = (static_cast<std::size_t>(pixels.columns) * 3 + 3) / 4 * 4;
+    std::string bytes = "BM";
+    const auto add = [&bytes](std::size_t number, int count) {
+        for (int i = 0; i < count; ++i) {
+            bytes += static_cast<char>(number >> (8 * i) & 0xFFU);
+        }
+    };
+    add(kHeader + line * static_cast<std::size_t>(pixels.rows), 4);
+    add(0, 4);
+    add(kHeader, 4);
+    add(kInfo, 4);
+    add(static_cast<std::size_t>(pixels.columns), 4);
+    add(static_cast<std::size_t>(pixels.rows), 4);
+    add(1, 2);              // planes
+    add(24, 2);             // bits
+    bytes.append(24, '\0'); // uncompressed
+    for (std::int64_t row = pixels.rows; row-- > 0;) {
+        for (std::int64_t column = 0; column < pixels.columns; ++column) {
+            const float colour = pixels.at(row, column); // of a damaged record any number
+            add(colour > 0 ? static_cast<std::size_t>(std::min(colour, 16777215.0F)) : 0, 3);
+        }
+        bytes.resize((bytes.size() - kHeader + line - 1) / line * line + kHeader);
+    }
+    return bytes;
+}
+
+std::string base64(const std::string& bytes)
+{
+    constexpr const char* kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto at = [&](std::size_t j) { return j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U; };
+        const unsigned group = at(i) << 16 | at(i + 1) << 8 | at(i + 2);
+        for (const int shift : {18, 12, 6, 0}) {
+            text += kDigits[group >> shift & 63U];
+        }
+    }
+    constexpr std::size_t kPadding[] = {0, 2, 1};
+    const std::size_t padding = kPadding[bytes.size() % 3];
+    return text.replace(text.size() - padding, padding, padding, '=');
+}
+
+/// Writes the title of a figure with the step of its last frame, and the slider over several frames.
+void writeCaption(std::ostringstream& out, const std::string& title, const std::vector<engine::Matrix>& frames)
+{
+    out << "<figcaption><b>" << escapeHtml(title) << "</b>, step <output>" << frames.back().step
+        << "</output></figcaption>";
+    if (frames.size() > 1) {
+        out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
+            << frames.size() - 1 << "'>";
+    }
+}
+
 std::string jsonNumber(float value)
 {
     const bool isCount = value == std::round(value);
@@ -141,12 +199,8 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "' data-digits='"
         << (classes.empty() ? projects::decimalsOf(scale) : 0)
         << (last.name.isOfShortcuts() || !classes.empty() ? "" : "' data-columns='1")
-        << (classes.empty() ? "" : "' data-rows='0") << "'><figcaption><b>" << escapeHtml(title)
-        << "</b>, step <output>" << last.step << "</output></figcaption>";
-    if (frames.size() > 1) {
-        out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
-            << frames.size() - 1 << "'>";
-    }
+        << (classes.empty() ? "" : "' data-rows='0") << "'>";
+    writeCaption(out, title, frames);
     out << "<svg role='img' aria-label='" << escapeHtml(title) << "' style='max-width:" << width << "px' viewBox='0 0 "
         << width << ' ' << height << "'>";
     classes.empty() ? drawLabels(out, last, cell) : drawClasses(out, classes, cell);
@@ -155,6 +209,26 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
         << shortNumber(high, kEndDigits) << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
+    return out.str();
+}
+
+std::string htmlPictures(const std::string& title, const std::vector<engine::Matrix>& frames)
+{
+    if (frames.empty() || frames.back().columns == 0) {
+        return {};
+    }
+    constexpr std::int64_t kLeastSide = 272; ///< small pictures are enlarged
+    const std::int64_t columns = frames.back().columns;
+    const std::int64_t times = std::max<std::int64_t>(2, kLeastSide / columns);
+    std::ostringstream out;
+    out << "<figure class='pictures'>";
+    writeCaption(out, title, frames);
+    for (const engine::Matrix& frame : frames) {
+        out << "<img alt='" << escapeHtml(title) << ", step " << frame.step << "' data-step='" << frame.step
+            << "' width='" << columns * times << "'" << (&frame == &frames.back() ? "" : " hidden")
+            << " src='data:image/bmp;base64," << base64(bitmapOf(frame)) << "'>";
+    }
+    out << "</figure>";
     return out.str();
 }
 

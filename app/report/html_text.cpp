@@ -68,6 +68,7 @@ svg{display:block;width:100%;height:auto;font:12px Inter,system-ui,sans-serif}
 svg .tick{fill:var(--muted);paint-order:stroke;stroke:var(--surface);stroke-width:3px}svg .label,svg .title{fill:var(--text)}svg .title{font-weight:600;font-size:13px}
 svg .band{fill:var(--muted);opacity:.1}svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--border)}svg .broken{fill:var(--error);font-size:14px}
 .curve{fill:none;stroke-width:1.8}.faint{stroke-width:1;opacity:.3}.dashed{stroke-dasharray:5 3}.dotted{stroke-dasharray:1.5 3}
+.pictures img{max-width:100%;image-rendering:pixelated}
 figcaption{margin-bottom:6px}input[type=range]{width:100%}
 .scale{display:flex;gap:8px;align-items:center;color:var(--muted);font-size:13px;margin-top:8px}.scale i{height:8px;width:160px;border-radius:2px}
 i.bar{display:inline-block;height:8px;border-radius:2px;background:var(--c0)}

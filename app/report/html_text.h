@@ -33,6 +33,10 @@ namespace residua::report {
 [[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
                                       const projects::WeightScale& scale, const std::vector<std::string>& classes = {});
 
+/// Returns pictures over their recorded steps, with a slider if there are several. The cells of `frames` are pixels
+/// (engine::matrix::kSamples). Without scripts the last one is shown.
+[[nodiscard]] std::string htmlPictures(const std::string& title, const std::vector<engine::Matrix>& frames);
+
 /// Removes paths of this machine from a page, because it may be shown to anybody.
 
 /// Returns the project with names instead of absolute paths of its data and tokeniser.

@@ -56,6 +56,8 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
   if(x){x.textContent=none?'':v.toFixed(Math.min(digits,3));x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
+document.querySelectorAll('figure.pictures input').forEach(n=>n.addEventListener('input',()=>n.parentNode.querySelectorAll('img').forEach((g,i)=>{
+ g.hidden=i!=n.value;if(!g.hidden)n.parentNode.querySelector('output').textContent=g.dataset.step})));
 )";
 
 /// Formats a duration, below a minute with a tenth of a second.
@@ -105,6 +107,8 @@ private:
     void confusion();
     /// The pictures of episodes in a world.
     void episodes();
+    /// The images that a diffusion model made.
+    void samples();
     void events();
     void document();
     /// The frames of each matrix on the page, by its name.
@@ -142,6 +146,7 @@ std::string RunPage::html()
     heatmaps();
     confusion();
     episodes();
+    samples();
     events();
     document();
     return head() + faults() + m_out.str() + "<script>" + kScript + "</script></body></html>\n";
@@ -431,6 +436,15 @@ void RunPage::episodes()
             << "<h2>Episodes</h2><p>Where the body was in episodes of the validation, without noise: walls are light, "
                "its way is darker, and goals are darkest.</p>"
             << htmlHeatmap(name.text(), heatmap.front().second, scaleOf(name.kind, heatmap));
+    }
+}
+
+void RunPage::samples()
+{
+    if (const std::vector<engine::Matrix> frames = framesOf(engine::matrix::kSamples); !frames.empty()) {
+        m_out << "<h2>Images</h2><p>Images that the model made after a validation, always from the same noise, of each "
+                 "class in turn.</p>"
+              << htmlPictures("samples", frames);
     }
 }
 

@@ -58,13 +58,6 @@ QString textOf(const engine::SampleReady& sample, const QString& given)
     return verbatim(text);
 }
 
-/// True if the panel's controls ask for the same images.
-bool sameImages(const engine::Generation& a, const engine::Generation& b)
-{
-    return a.samples == b.samples && a.ofClass == b.ofClass && a.guidance == b.guidance && a.steps == b.steps &&
-           a.sampler == b.sampler;
-}
-
 /// Returns what the network takes each example for, and whether that is its class.
 QStringList answersOf(const engine::SampleReady& sample, const engine::FedBatch& classified)
 {
@@ -368,7 +361,7 @@ bool SamplesPanel::isCurrent(const engine::SampleRequest& request) const
     const engine::SampleRequest now = this->request();
     return request.of.runDirectory == now.of.runDirectory && request.prompt == now.prompt &&
            request.tokens == now.tokens && request.temperature == now.temperature && request.exitAt == now.exitAt &&
-           sameImages(request.generation, now.generation);
+           request.generation == now.generation;
 }
 
 void SamplesPanel::sample()

@@ -89,7 +89,7 @@ std::optional<engine::Matrix> ShownMatrices::shown(const engine::Matrix& matrix)
     const bool isOfFirst = dot == std::string::npos;
     const engine::MatrixName name(isOfFirst ? kind : kind.substr(dot + 1), matrix.name.port);
     if ((isOfFirst ? std::string() : kind.substr(0, dot)) != m_tower || name.isOfOutputs() != (m_of == Of::Outputs) ||
-        engine::isDrawnAsCurves(name)) {
+        engine::isDrawnAsCurves(name) || kind == engine::matrix::kSamples) {
         return std::nullopt;
     }
     engine::Matrix found = matrix;

@@ -60,6 +60,10 @@ inline constexpr float kFree = 0;
 inline constexpr float kWall = 0.25F;
 inline constexpr float kPath = 0.6F; ///< where the body was
 inline constexpr float kGoal = 1;
+/// Images that a diffusion model made after a step, as one picture on white. Each cell is a pixel: its red, green and
+/// blue of 0 to 255 as one number, 65536 r + 256 g + b. At most kSamplesSide rows and columns.
+inline constexpr const char* kSamples = "samples";
+inline constexpr std::int64_t kSamplesSide = 272; ///< 16 images of 64 × 64; larger ones are shrunk
 } // namespace matrix
 
 /// The name of a recorded matrix: its kind, and the port that the mix feeds. As text, in stores, tables and pages:
@@ -81,7 +85,10 @@ struct MatrixName {
     /// True if the matrix describes shortcuts: their weights (of all features or of one), coefficients or spreads.
     [[nodiscard]] bool isOfShortcuts() const;
     /// True if the matrix describes neither shortcuts nor layers, but the outputs: it remains valid for another wiring.
-    [[nodiscard]] bool isOfOutputs() const { return kind == matrix::kConfusion || kind == matrix::kRollout; }
+    [[nodiscard]] bool isOfOutputs() const
+    {
+        return kind == matrix::kConfusion || kind == matrix::kRollout || kind == matrix::kSamples;
+    }
     /// Returns the quantity in the matrix, which decides its colours.
     [[nodiscard]] projects::WeightQuantity quantity() const;
     /// Orders names for lists: applied weights first, then by port.

@@ -43,12 +43,13 @@ enum class DiffusionSampler {
 };
 /// The images that a diffusion model makes. Query::seed draws the noise.
 struct Generation {
-    std::int64_t samples = 0;  ///< 0: kSampledImages to look at, kMeasuredImages to measure
+    std::int64_t samples = 0;  ///< 0: kSampledImages to look at, at most kMeasuredImages to measure
     std::int64_t ofClass = -1; ///< -1: each class in turn
     double guidance = 1;       ///< s: the noise is ε(null) + s · (ε(class) − ε(null)) (Ho and Salimans, 2022)
     std::int64_t guidedChannels = 3; ///< the first channels, which guidance changes; 0: all
     std::int64_t steps = 0;          ///< the steps used of those of training, evenly spaced; 0: all
     DiffusionSampler sampler = DiffusionSampler::Ddpm;
+    bool operator==(const Generation&) const = default;
 };
 inline constexpr std::int64_t kSampledImages = 16;
 inline constexpr std::int64_t kMeasuredImages = 1000;
@@ -127,7 +128,8 @@ inline constexpr std::size_t kMostChoicesBytes = std::size_t{16} << 20;
 /// likelihood. The latter's means are "accuracy", "accuracy_by_token" (by the likelihood's mean over a choice's tokens)
 /// and "loss" (of a right choice's tokens). With `features`, makes images with a diffusion model and compares them with
 /// as many of the part; the means are "frechet_distance", "precision" and "recall" (Heusel et al., 2017; Kynkäänniemi
-/// et al., 2019). Reports QueryProgress.
+/// et al., 2019). Reports QueryProgress. If the comparison is to be recorded and another process writes the run, a note
+/// says that it is not.
 struct EvaluateRequest {
     using Answer = EvaluationReady;
     QueryTag tag{};
@@ -144,6 +146,7 @@ struct EvaluateRequest {
     std::filesystem::path features = {};
     Generation generation = {};
     std::int64_t seed = 1;
+    bool record = false; ///< records the comparison with the run, as metrics of the checkpoint's step
 };
 
 constexpr void describe(const EvaluateRequest*, auto&& v)
@@ -165,6 +168,7 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
       &EvaluateRequest::features);
     v(keyed("generation"), &EvaluateRequest::generation);
     v({"seed", {}, "of the images that are made", {.value = "N"}}, &EvaluateRequest::seed);
+    v({"record", {}, "record the comparison with the run, beside its loss"}, &EvaluateRequest::record);
 }
 
 struct StabilityReady {
@@ -415,7 +419,7 @@ struct Fields<engine::Generation> {
            "images that a diffusion model makes",
            {.range = Range::within(0, engine::kMostSampledImages),
             .value = "N",
-            .otherwise = "16 to look at, 1000 to measure"}},
+            .otherwise = "16 to look at; to measure those of the part, at most 1000"}},
           &Generation::samples);
         v({"class",
            "class",

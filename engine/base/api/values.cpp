@@ -15,9 +15,9 @@ namespace residua::engine {
 namespace {
 
 /// Indexed by RunEventKind.
-constexpr std::array<std::string_view, 15> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
+constexpr std::array<std::string_view, 16> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
                                                        "retrofitted", "imported", "stage",     "other data", "kernels",
-                                                       "store",       "finished", "stopped",   "failed",     "other"};
+                                                       "store",       "measured", "finished",  "stopped",    "failed",     "other"};
 
 constexpr std::string_view kBeforeNote = "; "; ///< part of no stage's name
 
@@ -122,10 +122,12 @@ constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"},
                                                            {"next_sentence_accuracy", "accuracy of the next sentence"},
                                                            {"time_at_goal", "time at goal"},
                                                            {"reached_goal", "share of reached goals"},
-                                                           {"environment_steps", "environment steps"}};
+                                                           {"environment_steps", "environment steps"},
+                                                           {"frechet_distance", "Fréchet distance"}};
 
 /// The quantities of objectives whose values are in 0..1.
-constexpr std::string_view kShares[] = {"accuracy", "top5", "f1", "macro_f1", "next_sentence_accuracy", "reached_goal"};
+constexpr std::string_view kShares[] = {"accuracy",     "top5",      "f1",    "macro_f1", "next_sentence_accuracy",
+                                        "reached_goal", "precision", "recall"};
 
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)

@@ -204,6 +204,7 @@ enum class RunEventKind {
     OtherData, ///< the run continues with other data than it was trained on
     Kernels,   ///< the GPU computes without the custom kernels, or without recorded steps; the text says why
     Store,     ///< a repair of the store
+    Measured,  ///< a quantity was measured after the training, and recorded
     Finished,
     Stopped,
     Failed,

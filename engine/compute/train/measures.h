@@ -24,7 +24,7 @@ struct TrainedState {
     std::int64_t step = 0;
     bool drawsLayers = false; ///< true if the last step drew the layers that it trained
     /// Returns a pass of evaluation for the layers that a training step trains.
-    std::function<Pass(std::int64_t step)> partOf;
+    std::function<Pass(std::int64_t step)> partOf = {};
 };
 
 /// The values of one state of a training.
@@ -57,6 +57,9 @@ struct Measure {
 [[nodiscard]] Status measureActing(const TrainedState& state, Measured& measured);
 inline constexpr const char* kTimeAtGoal = "time_at_goal/validation";
 inline constexpr const char* kEnvironmentSteps = "environment_steps/train";
+/// Makes kSampledImages images of each class in turn, always from the same noise, if the network makes images:
+/// matrix::kSamples. Defined in image_generation.cpp.
+[[nodiscard]] Status measureSamples(const TrainedState& state, Measured& measured);
 /// Measures the effect of leaving out each layer (Stability).
 [[nodiscard]] Status measureStability(const TrainedState& state, Measured& measured);
 
@@ -66,6 +69,7 @@ inline constexpr Measure kMeasures[] = {
     {metric::kStageLoss, &projects::TrainingPlan::validateEvery, measureStage},
     {matrix::kDegreeErrors, &projects::TrainingPlan::validateEvery, measureDegrees},
     {kTimeAtGoal, &projects::TrainingPlan::validateEvery, measureActing},
+    {matrix::kSamples, &projects::TrainingPlan::validateEvery, measureSamples},
     {matrix::kStability, &projects::TrainingPlan::stabilityEvery, measureStability},
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/base/api/data_summary.h"
 #include "engine/base/api/reading.h"
+#include "engine/base/api/values.h"
 #include "engine/base/machine/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -168,5 +169,8 @@ labelsIn(const projects::Source& source, const std::filesystem::path& projectDir
 /// channel, row and column, as the network reads them. Shows the first three channels of latents, or the first one.
 [[nodiscard]] FedBatch madeImages(const Dataset& dataset, std::span<const float> values,
                                   const std::vector<std::int64_t>& classes, const projects::DataSource& data);
+/// Returns matrix::kSamples of `count` such images. Precondition: there is an image.
+[[nodiscard]] Matrix recordedImages(std::span<const float> values, std::int64_t count, const projects::DataSource& data,
+                                    std::int64_t step);
 
 } // namespace residua::engine

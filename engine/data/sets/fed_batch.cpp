@@ -206,10 +206,16 @@ projects::Augmentation rangeOf(const projects::DataSource& data)
                                               : projects::Augmentation{.mean = 0.5, .deviation = kOfLatents};
 }
 
-/// Returns `count` images, of `each` values by channel, row and column, on white, row by row.
-Picture sheetOf(std::span<const float> values, std::int64_t count, std::int64_t columns,
-                const projects::DataSource& data)
+/// Returns the number of images in a row of a sheet of `count`.
+std::int64_t columnsOf(std::int64_t count)
 {
+    return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+}
+
+/// Returns `count` images, of `each` values by channel, row and column, on white, row by row.
+Picture sheetOf(std::span<const float> values, std::int64_t count, const projects::DataSource& data)
+{
+    const std::int64_t columns = columnsOf(count);
     constexpr std::int64_t kGap = FedBatch::kGap;
     const PictureForm form = formOf(data);
     const projects::Augmentation range = rangeOf(data);
@@ -235,8 +241,8 @@ Picture sheetOf(std::span<const float> values, std::int64_t count, std::int64_t 
 void addSheet(FedBatch& fed, std::span<const float> values, const projects::DataSource& data)
 {
     const std::int64_t count = std::ssize(fed.examples);
-    fed.columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
-    fed.sheet = encodedPng(sheetOf(values, count, fed.columns, data));
+    fed.columns = columnsOf(count);
+    fed.sheet = encodedPng(sheetOf(values, count, data));
 }
 
 } // namespace
@@ -269,6 +275,22 @@ FedBatch madeImages(const Dataset& dataset, std::span<const float> values, const
         addSheet(made, values, data);
     }
     return made;
+}
+
+Matrix recordedImages(std::span<const float> values, std::int64_t count, const projects::DataSource& data,
+                      std::int64_t step)
+{
+    Picture sheet = sheetOf(values, count, data);
+    const PictureForm full = sheet.form;
+    const std::int64_t part = (std::max(full.height, full.width) - 1) / matrix::kSamplesSide + 1;
+    const PictureForm form{(full.height + part - 1) / part, (full.width + part - 1) / part, 3};
+    const Picture shown = stretched(std::move(sheet), form);
+    Matrix matrix{matrix::kSamples, step, form.height, form.width, {}};
+    for (std::size_t i = 0; i + 2 < shown.values.size(); i += 3) {
+        const int colour = shown.values[i] << 16 | shown.values[i + 1] << 8 | shown.values[i + 2];
+        matrix.values.push_back(static_cast<float>(colour));
+    }
+    return matrix;
 }
 
 Result<FedBatch> firstFedBatch(const projects::Project& project, const std::filesystem::path& projectDirectory,

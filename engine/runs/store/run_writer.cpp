@@ -243,7 +243,13 @@ Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t s
     return lock ? reopen(runDirectory, step, std::move(*lock)) : Result<RunWriter>(lock.error());
 }
 
-Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t step, FileDescriptor lock)
+Result<RunWriter> RunWriter::append(const fs::path& runDirectory)
+{
+    auto lock = hold(runDirectory);
+    return lock ? reopen(runDirectory, std::nullopt, std::move(*lock)) : Result<RunWriter>(lock.error());
+}
+
+Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::optional<std::int64_t> step, FileDescriptor lock)
 {
     std::error_code code;
     const fs::path directory = fs::absolute(runDirectory, code);

@@ -143,6 +143,15 @@ Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watc
     return model;
 }
 
+TrainedState stateOf(const LoadedModel& model)
+{
+    return {.network = *model.parts.network,
+            .dataset = *model.parts.dataset,
+            .project = model.parts.project,
+            .device = model.parts.device,
+            .step = model.step};
+}
+
 std::int64_t batchesFor(std::int64_t asked, const LoadedModel& model)
 {
     return asked > 0 ? asked : model.parts.project.training.validationBatches;

@@ -3,6 +3,7 @@
 
 #include "engine/base/api/commands.h"
 #include "engine/base/machine/preparation.h"
+#include "engine/compute/train/measures.h"
 #include "engine/compute/train/trainer.h"
 #include "projects/base/result.h"
 
@@ -34,6 +35,8 @@ inline constexpr const char* kFeatures = "last_linear_features";
 /// The network and its project are the view of the tower, judged by projects::judgeOf().
 [[nodiscard]] Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch,
                                                 const std::string& tower, LoadAs as = LoadAs::AsTrained);
+/// Returns the network, data and step of a model, which must outlive the result.
+[[nodiscard]] TrainedState stateOf(const LoadedModel& model);
 /// Returns the error for a part of the data that has no examples.
 [[nodiscard]] Error withoutPart(const Dataset& dataset, Split split, const std::string& place);
 /// Returns the number of batches: the run's if none is asked for; 0 means all.

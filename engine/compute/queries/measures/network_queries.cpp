@@ -3,11 +3,11 @@
 
 #include "engine/compute/queries/measures/choices.h"
 #include "engine/compute/queries/measures/image_features.h"
-#include "engine/compute/queries/measures/image_generation.h"
 #include "engine/compute/queries/measures/loaded_model.h"
 #include "engine/compute/queries/measures/sampler.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/image_generation.h"
 #include "engine/compute/train/stability.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
@@ -86,7 +86,7 @@ private:
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Generate) {
             const Status can = checkGeneration(parts.project, m_request.generation);
             m_model.emplace(std::move(*model));
-            m_generation.emplace(*m_model, m_request.generation, m_request.seed, kSampledImages);
+            m_generation.emplace(stateOf(*m_model), m_request.generation, m_request.seed, kSampledImages);
             return can;
         }
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
@@ -346,7 +346,7 @@ private:
         }
         m_features.emplace(*std::move(features));
         m_model.emplace(std::move(model));
-        m_generation.emplace(*m_model, m_request.generation, m_request.seed, images);
+        m_generation.emplace(stateOf(*m_model), m_request.generation, m_request.seed, images);
         return Done{};
     }
 

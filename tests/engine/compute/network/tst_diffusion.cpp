@@ -3,7 +3,7 @@
 #include "network_harness.h"
 
 #include "engine/compute/network/diffusion_loss.h"
-#include "engine/compute/queries/measures/image_chain.h"
+#include "engine/compute/train/image_chain.h"
 #include "projects/base/random.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/example_schema.h"

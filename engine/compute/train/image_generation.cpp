@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/queries/measures/image_generation.h"
+#include "engine/compute/train/image_generation.h"
 
 #include "engine/compute/train/tensor_io.h"
 #include "projects/nodes/example_schema.h"
@@ -14,15 +14,16 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 64; ///< images of a batch, so that finished ones are seen early
+constexpr std::int64_t kMostAtOnce = 64;    ///< images of a batch, so that finished ones are seen early
+constexpr std::int64_t kRecordedSteps = 20; ///< from noise to a recorded image
 
 } // namespace
 
-ImageGeneration::ImageGeneration(const LoadedModel& model, const Generation& generation, std::int64_t seed,
+ImageGeneration::ImageGeneration(TrainedState state, const Generation& generation, std::int64_t seed,
                                  std::int64_t otherwise)
-    : m_model(model), m_count(generation.samples > 0 ? generation.samples : otherwise)
+    : m_state(std::move(state)), m_count(generation.samples > 0 ? generation.samples : otherwise)
 {
-    const projects::DataSource& data = model.parts.project.data;
+    const projects::DataSource& data = m_state.project.data;
     m_options = {.diffusion = data.diffusion,
                  .size = *projects::imageSizeOf(data.source),
                  .classes = projects::examplesOf(data).target().vocabulary,
@@ -34,19 +35,19 @@ ImageGeneration::ImageGeneration(const LoadedModel& model, const Generation& gen
 void ImageGeneration::beginBatch()
 {
     const std::int64_t first = std::ssize(m_classes);
-    const std::int64_t most = std::clamp<std::int64_t>(m_model.parts.project.training.batch, 1, kMostAtOnce);
+    const std::int64_t most = std::clamp<std::int64_t>(m_state.project.training.batch, 1, kMostAtOnce);
     std::vector<std::int64_t> classes;
     for (std::int64_t i = first; i < std::min(m_count, first + most); ++i) {
         classes.push_back(m_options.generation.ofClass >= 0 ? m_options.generation.ofClass : i % m_options.classes);
     }
     m_classes.insert(m_classes.end(), classes.begin(), classes.end());
-    const at::ScalarType type = parameterType(m_model.parts.project.training.precision);
-    NoiseModel predicts = [&network = *m_model.parts.network, pass = passAfter(m_model.step)](
+    const at::ScalarType type = parameterType(m_state.project.training.precision);
+    NoiseModel predicts = [&network = m_state.network, pass = passAfter(m_state.step)](
                               const at::Tensor& x, const at::Tensor& steps, const at::Tensor& labels) {
         return network.forward(DeviceBatch{x, {}, {{projects::kTimestep, steps}, {projects::kClass, labels}}}, pass);
     };
     m_chain.emplace(std::move(predicts), m_options, classes, first,
-                    at::TensorOptions().dtype(type).device(m_model.parts.device));
+                    at::TensorOptions().dtype(type).device(m_state.device));
     m_steps = m_chain->left();
 }
 
@@ -76,7 +77,7 @@ double ImageGeneration::share() const
 FedBatch ImageGeneration::shown() const
 {
     const std::span<const std::int64_t> all = classes();
-    return madeImages(*m_model.parts.dataset, m_values, {all.begin(), all.end()}, m_model.parts.project.data);
+    return madeImages(m_state.dataset, m_values, {all.begin(), all.end()}, m_state.project.data);
 }
 
 std::optional<Event> GenerationNews::take(const ImageGeneration& generation)
@@ -93,10 +94,25 @@ std::optional<Event> GenerationNews::take(const ImageGeneration& generation)
     return progress;
 }
 
+Status measureSamples(const TrainedState& state, Measured& measured)
+{
+    if (projects::sampleUseOf(state.project.network.objective) != projects::SampleUse::Generate) {
+        return Done{};
+    }
+    const Generation few{.steps = std::min(kRecordedSteps, state.project.data.diffusion.steps),
+                         .sampler = DiffusionSampler::Ddim};
+    ImageGeneration generation(state, few, /*seed=*/1, kSampledImages);
+    while (!generation.atEnd()) {
+        generation.advance();
+    }
+    measured.matrices.push_back(recordedImages(generation.values(), kSampledImages, state.project.data, state.step));
+    return Done{};
+}
+
 Matrix ImageGeneration::asData() const
 {
-    const auto* const latents = std::get_if<projects::LatentData>(&m_model.parts.project.data.source);
-    Matrix matrix{MatrixName("made"), m_model.step, static_cast<std::int64_t>(finished()),
+    const auto* const latents = std::get_if<projects::LatentData>(&m_state.project.data.source);
+    Matrix matrix{MatrixName("made"), m_state.step, static_cast<std::int64_t>(finished()),
                   static_cast<std::int64_t>(m_each), m_values};
     for (float& value : matrix.values) {
         value = latents != nullptr ? static_cast<float>(value / latents->scale) : value;

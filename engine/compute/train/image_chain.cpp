@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/queries/measures/image_chain.h"
+#include "engine/compute/train/image_chain.h"
 
 #include "engine/compute/network/diffusion_loss.h"
 #include "projects/nodes/example_schema.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/api/events.h"
-#include "engine/compute/queries/measures/image_chain.h"
-#include "engine/compute/queries/measures/loaded_model.h"
+#include "engine/compute/train/image_chain.h"
+#include "engine/compute/train/measures.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace residua::engine {
 
-/// The images that a request asks a loaded diffusion model for, made batch by batch. The model must outlive this.
-/// Engine thread.
+/// Images of a diffusion model, made batch by batch. The state's network, data and project must outlive this. Engine
+/// thread.
 class ImageGeneration {
 public:
-    /// Makes `otherwise` images if the request gives no number. Precondition: checkGeneration().
-    ImageGeneration(const LoadedModel& model, const Generation& generation, std::int64_t seed, std::int64_t otherwise);
+    /// Makes `otherwise` images if `generation` gives no number. Precondition: checkGeneration().
+    ImageGeneration(TrainedState state, const Generation& generation, std::int64_t seed, std::int64_t otherwise);
 
     /// Makes a step of the current batch. Precondition: !atEnd().
     void advance();
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] std::size_t finished() const { return m_values.size() / m_each; }
     void beginBatch();
 
-    const LoadedModel& m_model;
+    TrainedState m_state;
     ChainOptions m_options;
     std::int64_t m_count;
     std::size_t m_each;                  ///< values of an image
