@@ -63,8 +63,8 @@ Exit tellFeatures(const engine::EvaluationReady& ready, engine::Split split, con
     const std::string part(engine::nameOf(split).word);
     console.line("Fréchet distance " + lossText(ready.means.at("frechet_distance")) + ", precision " +
                  percentText(ready.means.at("precision")) + ", recall " + percentText(ready.means.at("recall")) +
-                 " of " + groupedText(ready.batches) + " images against as many of the " + part + " part, by " + ready.features +
-                 ", at step " + groupedText(ready.step));
+                 " of " + groupedText(ready.batches) + " images against as many of the " + part + " part, by " +
+                 ready.features + ", at step " + groupedText(ready.step));
     console.value({{"split", part},
                    {"quantities", ready.means},
                    {"images", ready.batches},

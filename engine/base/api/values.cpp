@@ -15,9 +15,9 @@ namespace residua::engine {
 namespace {
 
 /// Indexed by RunEventKind.
-constexpr std::array<std::string_view, 16> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
-                                                       "retrofitted", "imported", "stage",     "other data", "kernels",
-                                                       "store",       "measured", "finished",  "stopped",    "failed",     "other"};
+constexpr std::array<std::string_view, 16> kEventWords{
+    "checkpoint", "paused",  "continued", "resumed",  "forked",   "retrofitted", "imported", "stage",
+    "other data", "kernels", "store",     "measured", "finished", "stopped",     "failed",   "other"};
 
 constexpr std::string_view kBeforeNote = "; "; ///< part of no stage's name
 

@@ -45,7 +45,8 @@ public:
     /// Prevents other processes from writing an existing run. Refused while one does.
     [[nodiscard]] static Result<FileDescriptor> hold(const std::filesystem::path& runDirectory);
     /// Opens an existing run to continue from `step`: drops rows, events and checkpoints after it, and tells
-    /// TensorBoard to discard them; nullopt keeps them. A lost or damaged store is replaced by a new one. `held` is the result of hold().
+    /// TensorBoard to discard them; nullopt keeps them. A lost or damaged store is replaced by a new one. `held` is the
+    /// result of hold().
     [[nodiscard]] static Result<RunWriter> reopen(const std::filesystem::path& runDirectory,
                                                   std::optional<std::int64_t> step, FileDescriptor held);
     [[nodiscard]] static Result<RunWriter> reopen(const std::filesystem::path& runDirectory, std::int64_t step);

@@ -11,6 +11,7 @@
 #include "engine/compute/train/stability.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
+#include "projects/base/text.h"
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
@@ -285,6 +286,10 @@ private:
         if (m_request.shots > 0 && m_request.choices.empty()) {
             return Error{"shots", "precede the prompts of questions, expected --choices FILE with them"};
         }
+        if (m_request.features.empty() && (m_request.record || m_request.generation != Generation{})) {
+            return Error{"features", "images are made to compare them alone, expected --features RUN with a run that "
+                                     "classifies such images"};
+        }
         Result<std::vector<Question>> questions =
             m_request.choices.empty() ? std::vector<Question>() : questionsIn(m_request.choices, m_request.shots);
         if (!questions) {
@@ -330,8 +335,9 @@ private:
                                          std::string(projects::traitsOf(project.network.objective).title)};
         }
         constexpr std::int64_t kFewestImages = 4; // each needs a third neighbour
-        const std::int64_t images = m_request.generation.samples > 0 ? m_request.generation.samples : kMeasuredImages;
         const std::int64_t available = model.parts.dataset->size(m_request.split);
+        const std::int64_t asked = m_request.generation.samples;
+        const std::int64_t images = asked > 0 ? asked : std::min(kMeasuredImages, available);
         if (images < kFewestImages || images > available) {
             return Error{"samples", "got " + std::to_string(images) + ", expected " + std::to_string(kFewestImages) +
                                         " to " + std::to_string(available) + ", the images of the " +
@@ -370,6 +376,15 @@ private:
         }
         EvaluationReady ready{m_request.tag, comparedFeatures(*real, features), made, m_model->step, m_model->notes};
         ready.features = m_features->text();
+        if (made <= features.cols()) {
+            ready.notes.push_back(groupedText(made) + " images are few for " + groupedText(features.cols()) +
+                                  " features: the Fréchet distance is too large; expected more images than features");
+        }
+        if (m_request.record) {
+            if (const Status kept = recordComparison(m_request.of.runDirectory, m_request.split, ready); !kept) {
+                ready.notes.push_back("the comparison is not recorded: " + kept.error().text());
+            }
+        }
         return ready;
     }
 
