@@ -173,6 +173,9 @@ private slots:
     {
         QTest::addColumn<Project>("project");
         QTest::newRow("adamw") << wired("plain");
+        Project rounded = wired("dca"); // ranks exchange copies in bf16
+        rounded.training.precision = projects::Precision::Bf16;
+        QTest::newRow("adamw, bf16") << rounded;
         for (const auto& [name, optimiser] : optimisers()) {
             QTest::newRow(name) << optimised(optimiser);
         }

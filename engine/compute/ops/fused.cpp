@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <numbers>
 #include <optional>
+#include <typeinfo>
 
 namespace residua::engine {
 namespace {
@@ -323,6 +324,12 @@ at::Tensor rounded(const Compute& compute, const at::Tensor& weight)
     }
     // A conversion of columns of a matrix makes them adjacent.
     return RoundedFunction::apply(weight, copy.is_non_overlapping_and_dense() ? copy : copy.clone());
+}
+
+bool readsRounded(const torch::autograd::Node& node)
+{
+    using torch::autograd::CppNode;
+    return typeid(node) == typeid(CppNode<LinearFunction>) || typeid(node) == typeid(CppNode<RoundedFunction>);
 }
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)

@@ -11,6 +11,10 @@
 #include <map>
 #include <memory>
 
+namespace torch::autograd {
+struct Node;
+} // namespace torch::autograd
+
 namespace residua::engine {
 
 /// Differentiable functions with one pass over memory each. They use the custom kernels on the CPU and on a GPU that
@@ -67,6 +71,9 @@ void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angl
 /// Returns a parameter, or a view of one, in the compute's activation type: the network's rounded copy if it has one,
 /// else a new one. The gradient has the parameter's type. An undefined tensor stays undefined.
 [[nodiscard]] at::Tensor rounded(const Compute& compute, const at::Tensor& weight);
+
+/// True if `node` is the backward of rounded() or linear(), which read parameters only in the activation type.
+[[nodiscard]] bool readsRounded(const torch::autograd::Node& node);
 
 /// Returns y = x·Wᵀ (+ b) in the compute's activation type.
 [[nodiscard]] at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight,

@@ -18,6 +18,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
+#include <typeinfo>
 
 namespace residua::engine {
 namespace {
@@ -376,6 +377,14 @@ at::Tensor joinRows(std::vector<at::Tensor>& matrices, std::int64_t multiple)
         row += padded(rows);
     }
     return joined;
+}
+
+bool readsCopies(const torch::autograd::Node& node)
+{
+    using torch::autograd::CppNode;
+    const std::type_info& type = typeid(node);
+    return readsRounded(node) || type == typeid(CppNode<GatedLinearFunction>) ||
+           type == typeid(CppNode<ProjectedAttentionFunction>) || type == typeid(CppNode<ProjectedHeadsFunction>);
 }
 
 } // namespace residua::engine

@@ -56,4 +56,8 @@ struct ProjectedHeads {
 /// Returns q, k and v, [batch, time, rows] each: parts of one tensor, with adjacent features.
 [[nodiscard]] std::array<at::Tensor, 3> projectedHeads(const ProjectedHeads& heads);
 
+/// True if `node` is the backward of one of these functions, or readsRounded(). If activations are bfloat16, it reads
+/// parameters only as their rounded copies.
+[[nodiscard]] bool readsCopies(const torch::autograd::Node& node);
+
 } // namespace residua::engine

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/ranks/parameter_shares.h"
 
+#include "engine/compute/ops/joined_linear.h"
 #include "engine/compute/ranks/tensor_exchange.h"
-#include "engine/compute/runtime/rounded_weights.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace residua::engine {
@@ -47,8 +50,9 @@ std::vector<Unit> unitsOf(const std::vector<NamedParameter>& parameters, Paramet
 
 } // namespace
 
-ParameterShares::ParameterShares(Ranks& ranks, std::vector<NamedParameter>& parameters, Together together)
-    : m_ranks(ranks), m_parameters(parameters), m_owners(parameters.size())
+ParameterShares::ParameterShares(Ranks& ranks, std::vector<NamedParameter>& parameters, Together together,
+                                 std::shared_ptr<RoundedWeights> copies)
+    : m_ranks(ranks), m_parameters(parameters), m_owners(parameters.size()), m_copies(std::move(copies))
 {
     std::vector<std::int64_t> elements(static_cast<std::size_t>(ranks.count()));
     for (const Unit& unit : unitsOf(parameters, together)) {
@@ -60,14 +64,70 @@ ParameterShares::ParameterShares(Ranks& ranks, std::vector<NamedParameter>& para
     }
 }
 
+void ParameterShares::noteReads(const at::Tensor& loss)
+{
+    if (!m_copies) {
+        return;
+    }
+    std::vector<const torch::autograd::Node*> open{loss.grad_fn().get()};
+    std::unordered_set<const torch::autograd::Node*> seen;
+    while (!open.empty()) {
+        const torch::autograd::Node* const node = open.back();
+        open.pop_back();
+        if (node == nullptr || !seen.insert(node).second) {
+            continue;
+        }
+        const bool ofCopy = readsCopies(*node);
+        for (const torch::autograd::Edge& edge : node->next_edges()) {
+            const auto* const leaf = dynamic_cast<const torch::autograd::AccumulateGrad*>(edge.function.get());
+            if (leaf == nullptr) {
+                open.push_back(edge.function.get());
+                continue;
+            }
+            bool& onlyCopy = m_readAsCopy.try_emplace(leaf->variable.unsafeGetTensorImpl(), ofCopy).first->second;
+            onlyCopy = onlyCopy && ofCopy;
+        }
+    }
+}
+
 void ParameterShares::exchangeValues()
 {
     std::vector<SharedTensor> values;
+    std::vector<std::size_t> rounded;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         const at::Tensor& tensor = m_parameters[i].tensor;
-        if (tensor.grad().defined()) {
-            values.push_back({tensor.detach(), m_owners[i]});
+        if (!tensor.grad().defined()) {
+            continue;
         }
+        const auto read = m_readAsCopy.find(tensor.unsafeGetTensorImpl());
+        const bool asCopy = read != m_readAsCopy.end() && read->second;
+        values.push_back({asCopy ? m_copies->of(tensor) : tensor.detach(), m_owners[i]});
+        if (asCopy) {
+            rounded.push_back(i);
+        }
+    }
+    exchange(std::move(values));
+    for (const std::size_t i : rounded) {
+        if (!isOwn(i)) {
+            m_copies->takeCopy(m_parameters[i].tensor);
+        }
+    }
+    std::ranges::set_union(std::exchange(m_rounded, {}), rounded, std::back_inserter(m_rounded));
+}
+
+void ParameterShares::completeValues()
+{
+    std::vector<SharedTensor> values;
+    for (const std::size_t i : std::exchange(m_rounded, {})) {
+        values.push_back({m_parameters[i].tensor.detach(), m_owners[i]});
+    }
+    exchange(std::move(values));
+}
+
+void ParameterShares::exchange(std::vector<SharedTensor> values)
+{
+    if (values.empty()) {
+        return;
     }
     const std::vector<SharedTensor> exchanged = values;
     m_ranks.exchange(m_parameters.front().tensor.device()).share(std::move(values));

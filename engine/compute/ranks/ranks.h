@@ -24,6 +24,8 @@ class TensorExchange;
 
 /// The word that rank 0 shares before each step.
 inline constexpr const char* kRankStep = "step";
+/// The word that rank 0 shares before it measures a network whose values some ranks have rounded.
+inline constexpr const char* kRankValues = "values";
 /// The word that rank 0 shares before the optimiser's divided states are collected. Any other word ends the run.
 inline constexpr const char* kRankStates = "states";
 

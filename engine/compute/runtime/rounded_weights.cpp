@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+
 namespace residua::engine {
 namespace {
 
@@ -56,6 +58,17 @@ at::Tensor RoundedWeights::copy(const at::Tensor& parameter) const
     const auto found = m_blocks.find(blockOf(parameter));
     const bool exists = found != m_blocks.end() && found->second.copy.defined();
     return exists ? alike(found->second.copy, parameter) : at::Tensor();
+}
+
+void RoundedWeights::takeCopy(const at::Tensor& parameter)
+{
+    const at::NoGradGuard noGrad;
+    Block& block = m_blocks.at(blockOf(parameter));
+    const auto part = std::ranges::find_if(block.parts, [&](const Part& each) {
+        return each.parameter.unsafeGetTensorImpl() == parameter.unsafeGetTensorImpl();
+    });
+    part->parameter.copy_(alike(block.copy, parameter));
+    part->version = static_cast<std::int64_t>(parameter._version());
 }
 
 void RoundedWeights::Block::refresh()

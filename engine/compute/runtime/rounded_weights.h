@@ -25,6 +25,8 @@ public:
     void refresh();
     /// Returns the copy of a parameter as it is; undefined until the first use.
     [[nodiscard]] at::Tensor copy(const at::Tensor& parameter) const;
+    /// Gives a parameter the values of its copy, which must exist and was written meanwhile.
+    void takeCopy(const at::Tensor& parameter);
 
 private:
     struct Part {

@@ -167,10 +167,13 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
                     run.device,
                     (*trainer)->unitsPerStep(),
                     (*trainer)->dataset().schema().unit()});
-    for (std::string word = ranks.share({}); word == kRankStep || word == kRankStates; word = ranks.share({})) {
+    const auto isTraining = [](const std::string& word) {
+        return word == kRankStep || word == kRankStates || word == kRankValues;
+    };
+    for (std::string word = ranks.share({}); isTraining(word); word = ranks.share({})) {
         ranks.noteStep();
-        if (word == kRankStates) {
-            (*trainer)->sendStates();
+        if (word != kRankStep) {
+            word == kRankStates ? (*trainer)->sendStates() : (*trainer)->completeValues();
             continue;
         }
         if (const auto stage = (*trainer)->beginStage(); !stage) {

@@ -240,6 +240,9 @@ void Optimiser::clearMoments(std::size_t of)
 HostTensors Optimiser::state() const
 {
     HostTensors tensors;
+    if (m_shares) {
+        m_shares->completeValues();
+    }
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         for (const ParameterStates::State& state : m_states[i].all()) {
             const at::Tensor values = m_shares ? m_shares->collect(state.tensor, i) : state.tensor;

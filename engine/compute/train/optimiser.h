@@ -49,9 +49,10 @@ public:
     void copyMoments(std::size_t from, std::size_t to);
     void clearMoments(std::size_t of);
 
-    /// Returns the states, named "<parameter>.<state>".
+    /// Returns the states, named "<parameter>.<state>". With shares, also completes the values of the parameters.
     [[nodiscard]] HostTensors state() const;
-    [[nodiscard]] bool isDivided() const { return m_shares != nullptr; }
+    /// Returns the shares, or null.
+    [[nodiscard]] ParameterShares* shares() const { return m_shares.get(); }
     /// True if the algorithms keep any state.
     [[nodiscard]] bool keepsStates() const;
     /// Loads the result of state(). If nothing is stored, as in checkpoints of imported weights, resets the state to

@@ -70,12 +70,16 @@ bool growsAnywhere(const projects::Project& project)
 /// Returns the division of the optimiser's states among the ranks; null if each keeps all.
 std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* ranks)
 {
-    if (ranks == nullptr || parts.project.training.rankStates == projects::RankStates::Whole) {
+    const projects::TrainingPlan& plan = parts.project.training;
+    if (ranks == nullptr || plan.rankStates == projects::RankStates::Whole) {
         return nullptr;
     }
+    const bool grows = growsAnywhere(parts.project);
+    const bool readsAll = grows || plan.weightAverage > 0; // all values in full, on each rank
     return std::make_unique<ParameterShares>(*ranks, parts.network->parameters(),
-                                             growsAnywhere(parts.project) ? ParameterShares::Together::Siblings
-                                                                          : ParameterShares::Together::Nothing);
+                                             grows ? ParameterShares::Together::Siblings
+                                                   : ParameterShares::Together::Nothing,
+                                             readsAll ? nullptr : parts.network->initPlan().compute().rounded);
 }
 
 /// Returns a small tensor of the host on the device, without waiting.
@@ -204,7 +208,7 @@ std::map<std::string, std::string> Trainer::firstCursors()
 
 Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
 {
-    if (m_optimiser.isDivided() && m_ranks->isInStep()) {
+    if (m_optimiser.shares() != nullptr && m_ranks->isInStep()) {
         return Error{"checkpoint", "needs the optimiser's states of the other ranks, which are still in the step that "
                                    "failed on this one"};
     }
@@ -214,11 +218,11 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.seconds = m_seconds;
     state.cursors[kDrawsCursor] = std::to_string(m_draws);
     state.judged = m_judged;
-    const HostTensors model = hostTensors(m_parts.network->parameters());
-    if (m_optimiser.isDivided()) {
+    if (m_optimiser.shares() != nullptr) {
         (void)m_ranks->share(kRankStates);
     }
     HostTensors optimiser = m_optimiser.state();
+    const HostTensors model = hostTensors(m_parts.network->parameters());
     m_average.addTo(optimiser);
     if (m_acting) {
         m_acting->addTo(optimiser);
@@ -386,6 +390,9 @@ at::Tensor Trainer::addGradients(const DeviceBatch& batch, const Pass& training,
         if (m_clipping) {
             m_clipping->exchange(group);
         }
+        if (ParameterShares* const shares = m_optimiser.shares()) {
+            shares->noteReads(loss.trained);
+        }
         loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
         if (m_clipping) {
             m_clipping->exchange(group);
@@ -520,6 +527,10 @@ TrainedState Trainer::state()
 Result<Measured> Trainer::measure(const Measure& measure)
 {
     applyDeterminism(m_parts.project.training.determinism); // a resumed run may be measured before its first step
+    if (m_optimiser.shares() != nullptr && !m_optimiser.shares()->areComplete()) {
+        (void)m_ranks->share(kRankValues);
+        completeValues();
+    }
     const WeightAverage::Evaluated evaluated(m_average);
     Measured measured;
     if (const Status taken = measure.measure(state(), measured); !taken) {

@@ -67,6 +67,8 @@ public:
     [[nodiscard]] static std::map<std::string, std::string> firstCursors();
     /// On a rank but the first: sends the optimiser's states of its share to rank 0, which has asked by kRankStates.
     void sendStates() const { (void)m_optimiser.state(); }
+    /// Completes the parameters' values of the other ranks, which rank 0 has asked for by kRankValues.
+    void completeValues() const { m_optimiser.shares()->completeValues(); }
     /// Writes a complete checkpoint of the state after the last step. On rank 0 if there are several.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Buffers, running means of weights and growing towers in networks that several ranks train.
+// Buffers, running means of weights, growing towers and weights exchanged as copies in networks that several ranks
+// train.
 #include "engine/compute/ranks/parameter_shares.h"
 #include "engine/compute/train/trainer.h"
 #include "projects/model/parameter_name.h"
 #include "rank_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/engine/compute/train/trainer_harness.h"
+#include "tests/engine/compute/train/wiring_cases.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,6 +28,8 @@
 using namespace residua;
 using namespace residua::engine;
 using projects::Project;
+
+Q_DECLARE_METATYPE(residua::projects::Project)
 
 namespace {
 
@@ -37,6 +42,15 @@ TrainerParts partsOf(const Project& project)
         throw std::runtime_error(parts.error().text());
     }
     return std::move(*parts);
+}
+
+/// Returns copies of the values of the parameters.
+std::vector<at::Tensor> valuesOf(Trainer& trainer)
+{
+    std::vector<at::Tensor> values;
+    std::ranges::transform(trainer.network().parameters(), std::back_inserter(values),
+                           [](const NamedParameter& parameter) { return parameter.tensor.detach().clone(); });
+    return values;
 }
 
 /// Returns the running mean of the first layer.
@@ -73,11 +87,7 @@ std::vector<at::Tensor> trainedBy(const Project& project, Ranks* ranks)
 {
     Trainer trainer(partsOf(project), ranks);
     train(trainer, ranks, kSteps);
-    std::vector<at::Tensor> values;
-    for (const NamedParameter& each : trainer.network().parameters()) {
-        values.push_back(each.tensor.detach().clone());
-    }
-    return values;
+    return valuesOf(trainer);
 }
 
 double largestDifference(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
@@ -173,6 +183,61 @@ private Q_SLOTS:
             }
         });
         QVERIFY(largestDifference(trainedBy(project, nullptr), shared) < 1e-10);
+    }
+
+    void copiesTrainAsValues_data()
+    {
+        QTest::addColumn<Project>("project");
+        for (const char* const topology : {"plain", "dca", "mhc", "mudd", "densenet", "highway", "laurel-lr"}) {
+            QTest::newRow(topology) << tests::wiredLanguage(topology, kSteps);
+        }
+        for (const char* const family : {"small-vit", "small-bert", "small-dit"}) {
+            QTest::newRow(family) << tests::familyUnder(family, "plain");
+        }
+        Project language = tests::wiredLanguage("plain", kSteps);
+        language.training.activations = projects::Activations::Recompute;
+        QTest::newRow("recomputed") << language;
+        language = tests::wiredLanguage("plain", kSteps);
+        language.network.tieHead = true;
+        QTest::newRow("tied head") << language;
+    }
+    /// Ranks that divide the states and exchange copies of weights, which they do in every row, have the bits of ranks
+    /// that do not, in their losses and, once the values are complete, in their parameters.
+    void copiesTrainAsValues()
+    {
+        QFETCH(Project, project);
+        project.training.steps = kSteps;
+        project.training.batch = 4;
+        project.training.precision = projects::Precision::Bf16;
+        std::array<std::vector<double>, 2> losses;
+        std::array<std::array<std::vector<at::Tensor>, 2>, 2> values; // by division and rank
+        std::array<std::vector<at::Tensor>, 2> between;
+        for (const std::size_t divided : {0, 1}) {
+            project.training.rankStates = static_cast<projects::RankStates>(divided);
+            std::array<std::vector<double>, 2> lossesOf;
+            tests::withRanks(2, [&](Ranks& ranks) {
+                Trainer trainer(partsOf(project), &ranks);
+                train(trainer, &ranks, kSteps);
+                const auto rank = static_cast<std::size_t>(ranks.rank());
+                between[rank] = valuesOf(trainer);
+                trainer.sendStates();
+                values[divided][rank] = valuesOf(trainer);
+                for (const StepRecord& record : trainer.takeRecords()) {
+                    lossesOf[rank].push_back(record.loss);
+                }
+            });
+            losses[divided] = lossesOf[0];
+        }
+        QCOMPARE(losses[0].size(), std::size_t{kSteps});
+        QCOMPARE(losses[1], losses[0]);
+        std::size_t rounded = 0;
+        for (std::size_t i = 0; i < between[0].size(); ++i) {
+            rounded += at::equal(between[0][i], between[1][i]) ? 0 : 1;
+            for (const auto& ofRanks : values) {
+                QVERIFY(at::equal(ofRanks[0][i], values[0][0][i]) && at::equal(ofRanks[1][i], values[0][0][i]));
+            }
+        }
+        QCOMPARE(rounded > 0, project.training.activations == projects::Activations::Keep);
     }
 
     /// The layers of a tower that grows copy states from each other, so one rank has those of each name.
