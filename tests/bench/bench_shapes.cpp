@@ -8,6 +8,7 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ const BenchShape kShapes[] = {
     {"small-bert", "gpt", 8, 128, 4, 64, 64, true, true},
     {"small-resnet", "basic", 6, 32, 1, 10, 1, false, true},
     {"small-efficientnet", "mbconv", 6, 24, 1, 10, 1, false, true},
+    {"point-maze", "mlp-normed", 4, 64, 1, 2, 1, false, true}, // the recipe
 };
 
 projects::Graph gptStem(std::int64_t length)
@@ -93,7 +95,10 @@ const BenchShape* findShape(const std::string& name)
 
 Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology)
 {
-    projects::Project project = projects::findExample(shape.isExample ? shape.name : "plain-language")->project;
+    const projects::Recipe* const recipe = projects::findRecipe(shape.name);
+    projects::Project project =
+        recipe != nullptr ? recipe->project
+                          : projects::findExample(shape.isExample ? shape.name : "plain-language")->project;
     project.training = {};
     project.training.sequenceLength = shape.length;
     if (!shape.isExample) {

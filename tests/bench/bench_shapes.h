@@ -20,18 +20,18 @@ struct BenchShape {
     std::int64_t vocabulary = 0; ///< or classes
     std::int64_t length = 0;     ///< tokens of a sequence
     bool tied = false;           ///< the head has the embedding's weights
-    bool isExample = false;      ///< the example of this name, on its data
+    bool isExample = false;      ///< the example or recipe of this name, on its data
 };
 
-/// small, llama130m and llama1b-2048, -8192 (ANCRe, table 2), gpt2-124m, small-vit, small-dit, small-bert, small-resnet
-/// or small-efficientnet. Null for another name.
+/// small, llama130m and llama1b-2048, -8192 (ANCRe, table 2), gpt2-124m, small-vit, small-dit, small-bert, small-resnet,
+/// small-efficientnet or point-maze. Null for another name.
 [[nodiscard]] const BenchShape* findShape(const std::string& name);
 
 /// A project of this shape whose depth is wired by the topology preset `topology`. Its training plan is the default,
 /// apart from the sequence length. The error says which preset is unknown.
 [[nodiscard]] Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology);
 
-/// Opens a project of this shape on uniformly random tokens in place of its data, or an example on its data.
+/// Opens a project of this shape on uniformly random tokens in place of its data, or an example on its own.
 [[nodiscard]] Result<engine::TrainerParts> openOnRandomTokens(const projects::Project& project, const BenchShape& shape,
                                                               const std::string& device);
 

@@ -26,6 +26,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -41,7 +42,7 @@ constexpr const char* kHelp =
   --shape NAME            small (default; 8 layers, width 256, T 256, 256 tokens), llama130m (ANCRe, table 2; T 256,
                           32,000 tokens), llama1b-2048 and llama1b-8192 (ANCRe, table 2; T 2,048 or 8,192), gpt2-124m
                           (T 1024, 50,304 tokens), or the examples small-vit, small-dit, small-resnet,
-                          small-efficientnet (pictures count as tokens) and small-bert
+                          small-efficientnet (pictures count as tokens) and small-bert, or the recipe point-maze
   --topologies LIST       topology presets, default plain; --topology is the same
   --residual LIST         fp32 (default), bf16, or entries: fp32, with mixes of branches and their entries in bf16;
                           several are separated by commas
@@ -119,8 +120,8 @@ Options parse(int argc, char** argv)
                         {"--threads", &options.threads}});
     options.steps = std::max<std::int64_t>(options.steps, 1);
     options.precision = !options.precision.empty()           ? options.precision
-                        : options.shape.starts_with("small") ? "fp32"
-                                                             : "bf16";
+                        : options.shape.starts_with("small") || options.shape == "point-maze" ? "fp32"
+                                                                                              : "bf16";
     if (options.peakTflops == 0 && options.device != "cpu") {
         options.peakTflops = 989;
     }
@@ -268,6 +269,31 @@ std::string graphsOf(const Member& member)
     return text.data();
 }
 
+/// ", 120,000 environment steps/s, which take 2.1 % of the time": what acting adds to a step before which worlds act.
+/// Empty for data that do not come from acting, and if no measured step acts.
+std::string actingOf(const Options& options, const Member& member)
+{
+    const auto* const world = std::get_if<projects::WorldData>(&member.project.data.source);
+    if (world == nullptr) {
+        return {};
+    }
+    std::vector<double> acting; // seconds of the steps that act, and of the others
+    std::vector<double> others;
+    for (std::size_t i = 0; i < member.seconds.size(); ++i) {
+        const bool acts = (options.warmup + static_cast<std::int64_t>(i)) % world->updates == 0;
+        (acts ? acting : others).push_back(member.seconds[i]);
+    }
+    if (acting.empty() || others.empty()) {
+        return {};
+    }
+    const double seconds = std::max(tests::medianOf(acting) - tests::medianOf(others), 1e-9);
+    const double share = seconds / (seconds + static_cast<double>(world->updates) * tests::medianOf(others));
+    std::array<char, 96> text{};
+    std::snprintf(text.data(), text.size(), ", %.0f environment steps/s, which take %.1f %% of the time",
+                  static_cast<double>(world->environments * world->unroll) / seconds, 100 * share);
+    return text.data();
+}
+
 void print(const Options& options, const Members& members, const Member& member)
 {
     const double median = tests::medianOf(member.seconds);
@@ -284,10 +310,11 @@ void print(const Options& options, const Members& members, const Member& member)
                     tokens * static_cast<double>(member.seconds.size()) / member.processor);
     }
     std::printf(
-        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s%s\n",
+        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s%s%s\n",
         static_cast<double>(member.peak) / kGiB, (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB,
         ratioText(members, member).c_str(), member.loss, static_cast<long long>(member.trainer.parameterCount()),
-        graphsOf(member).c_str(), settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
+        actingOf(options, member).c_str(), graphsOf(member).c_str(),
+        settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
 }
 
 /// Calls `work`; prints what it throws, and returns false then. A topology that needs more memory than there is does

@@ -3,10 +3,11 @@
 # Training speed beside PyTorch's, alternating, in one run: a ratio counts, an absolute time does not.
 #   compare_training.sh BUILD_DIR PYTHON [ROUNDS [TOPOLOGY...]]
 # PYTHON has what requirements.txt lists. Topologies are plain, ancre, k-dca and dca. COMPILED=1 adds torch.compile; OPTIONS
-# is passed to both sides (e.g. OPTIONS="--device cuda --shape llama130m --tokens 32768 --steps 20").
+# is passed to both sides (e.g. OPTIONS="--device cuda --shape llama130m --tokens 32768 --steps 20"). Acting in a world:
+# PEER="peer_crl.py maze/project.json" OPTIONS="--shape point-maze --batch 128 --steps 200"
 set -eu
 if [ $# -lt 2 ]; then
-  sed -n '3,6s/^# //p' "$0" >&2
+  sed -n '3,7s/^# //p' "$0" >&2
   exit 2
 fi
 build=$1
@@ -30,7 +31,7 @@ while [ "$round" -le "$rounds" ]; do
       awk -v t="$topology" '/tokens\/s/ { print "residua", t, $3 }' >>"$results"
     for peer in $peers; do
       # shellcheck disable=SC2086
-      "$python" "$here/peer_pytorch.py" --topology "$topology" --modes "$peer" ${OPTIONS:-} | tee -a /dev/stderr |
+      "$python" "$here"/${PEER:-peer_pytorch.py} --topology "$topology" --modes "$peer" ${OPTIONS:-} | tee -a /dev/stderr |
         awk -v t="$topology" -v p="$peer" '/tokens\/s/ { print p, t, $3 }' >>"$results"
     done
   done
