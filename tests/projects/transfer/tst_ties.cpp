@@ -160,6 +160,8 @@ private slots:
                                 << "8 layers are no multiple of 3 visits";
         QTest::newRow("unknown") << "3:10,4,mean"
                                  << "expected layers";
+        QTest::newRow("no rank") << "3:10,4,rank=0"
+                                 << "and rank=N";
         QTest::newRow("beyond") << "3:10,4"
                                 << "are not all of the 6 stored layers";
         QTest::newRow("blocks") << "3:6,2"
@@ -185,6 +187,7 @@ private slots:
         QTest::newRow("average") << "2:7,3" << QList<QList<int>>{{2, 4, 6}, {3, 5, 7}};
         QTest::newRow("in place") << "2:7 3 in_place" << QList<QList<int>>{{2, 3, 4}, {5, 6, 7}};
         QTest::newRow("stepwise") << "2:7,3,stepwise" << QList<QList<int>>{{2}, {7}};
+        QTest::newRow("products") << "2:7,3,rank=5" << QList<QList<int>>{{2, 4, 6}, {3, 5, 7}};
     }
     void layersBecomeVisits()
     {
@@ -195,6 +198,7 @@ private slots:
         QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         QCOMPARE(made->project.stack().stored(), std::int64_t{4});
         QCOMPARE(made->project.network.depth(), std::int64_t{8});
+        QCOMPARE(made->project.stack().loops.front().adapterRank, std::int64_t{tie.endsWith("rank=5") ? 5 : 0});
         QCOMPARE(made->made[0], LayerList{1});
         QCOMPARE(made->made[3], LayerList{8});
         for (std::size_t layer = 0; layer < 2; ++layer) {

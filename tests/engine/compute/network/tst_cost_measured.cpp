@@ -173,6 +173,9 @@ constexpr const char* kDrawn = "plain with a shortcut";
 constexpr const char* kFactored = "plain, a rank of 16";
 constexpr const char* kPartlyFactored = "plain, attention in part";
 
+/// Plain with a loop whose visits add products of low rank.
+constexpr const char* kVisitProducts = "plain, products of visits";
+
 /// Plain with attention by features.
 constexpr const char* kPerformer = "plain, by features";
 
@@ -183,12 +186,16 @@ constexpr const char* kMasked = "plain, with a padding mask";
 Project languageUnder(const std::string& topology)
 {
     const bool drawn = topology == kDrawn;
-    const bool isPlain = topology == kFactored || topology == kPartlyFactored || topology == kPerformer;
+    const bool isPlain =
+        topology == kFactored || topology == kPartlyFactored || topology == kPerformer || topology == kVisitProducts;
     Project project = topology == kMasked
                           ? tinyClassifier("plain", kCostDepth)
                           : tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kCostDepth);
     if (topology == kFactored) {
         project.network.rank = projects::FixedRank{16};
+    }
+    if (topology == kVisitProducts) {
+        project.stack().loops = {{.first = 2, .last = 4, .visits = 3, .adapterRank = 16}};
     }
     for (projects::Node& node : project.network.blocks[0].graph.nodes) {
         if (topology == kPartlyFactored && node.kind == "attention") {
@@ -227,7 +234,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("topology");
         QTest::addColumn<bool>("onGpu");
-        QStringList topologies = {kDrawn, kFactored, kPartlyFactored, kPerformer, kMasked};
+        QStringList topologies = {kDrawn, kFactored, kPartlyFactored, kVisitProducts, kPerformer, kMasked};
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
             topologies << QString::fromStdString(preset.name);
         }

@@ -309,6 +309,9 @@ private Q_SLOTS:
         noisy.stack().loops.front().injection = projects::LoopInjection::Linear;
         noisy.stack().loops.front().start = projects::LoopStart::Noise;
         row("a loop that starts as noise", noisy);
+        Project products = language();
+        products.stack().loops = {{.first = 1, .last = products.stack().stored(), .visits = 2, .adapterRank = 2}};
+        row("products of visits", products);
         std::int64_t number = 0;
         for (const projects::Choice& choice : projects::Choices<projects::Optimiser>::all) {
             row("optimiser " + std::string(choice.name), with(language(), "/training/optimiser/kind", number++));
