@@ -113,18 +113,11 @@ Result<std::size_t> readFrom(const FileDescriptor& file, const std::filesystem::
 
 Result<InputFile> InputFile::open(const std::filesystem::path& path)
 {
-    Result<FileDescriptor> opened = openRegularFile(path);
-    if (!opened) {
-        return opened.error();
-    }
+    FileDescriptor opened = RESIDUA_TRY(openRegularFile(path));
     InputFile file;
-    file.m_file = *std::move(opened);
+    file.m_file = std::move(opened);
     file.m_path = path;
-    const Result<Stamp> stamp = stampOf(file.m_file, path);
-    if (!stamp) {
-        return stamp.error();
-    }
-    file.m_stamp = *stamp;
+    file.m_stamp = RESIDUA_TRY(stampOf(file.m_file, path));
     return file;
 }
 
@@ -149,19 +142,13 @@ Status InputFile::read(std::uint64_t offset, std::span<std::byte> out) const
 
 Status InputFile::read(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> out) const
 {
-    const Result<std::size_t> done = readFrom(file, m_path, offset, out);
-    if (!done) {
-        return done.error();
-    }
-    const Result<Stamp> now = stampOf(file, m_path);
-    if (!now) {
-        return now.error();
-    }
-    if (*now == m_stamp && *done == out.size()) {
+    const std::size_t done = RESIDUA_TRY(readFrom(file, m_path, offset, out));
+    const Stamp now = RESIDUA_TRY(stampOf(file, m_path));
+    if (now == m_stamp && done == out.size()) {
         return Done{};
     }
-    if (now->size != m_stamp.size) {
-        return Error{m_path.string(), "was changed while it was in use: it has " + std::to_string(now->size) +
+    if (now.size != m_stamp.size) {
+        return Error{m_path.string(), "was changed while it was in use: it has " + std::to_string(now.size) +
                                           " bytes, and had " + std::to_string(m_stamp.size)};
     }
     return Error{m_path.string(), "was rewritten while it was in use"};

@@ -234,15 +234,12 @@ Result<JsonValue> parseJson(std::string_view bytes)
         return Error{"document", "is " + std::to_string(bytes.size() >> 20) + " MiB long; at most " +
                                      std::to_string(kMaxJsonBytes >> 20) + " MiB are read"};
     }
-    const Result<std::string_view> text = utf8Text(bytes);
-    if (!text) {
-        return text.error();
+    const std::string_view text = RESIDUA_TRY(utf8Text(bytes));
+    if (const auto deep = tooDeep(text, kDeepestJson)) {
+        return Error{lineAndColumn(text, deep->at), deep->message};
     }
-    if (const auto deep = tooDeep(*text, kDeepestJson)) {
-        return Error{lineAndColumn(*text, deep->at), deep->message};
-    }
-    TreeBuilder builder(*text);
-    const bool parsed = nlohmann::json::sax_parse(text->begin(), text->end(), &builder);
+    TreeBuilder builder(text);
+    const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
     return std::move(builder).result(parsed);
 }
 

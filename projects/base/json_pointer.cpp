@@ -78,12 +78,7 @@ Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer)
     JsonValue* at = &tree;
     for (std::size_t begin = 1; begin <= pointer.size();) {
         const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
-        const Result<JsonValue*> child =
-            childOf(*at, unescaped(pointer.substr(begin, end - begin)), pointer.substr(0, end));
-        if (!child) {
-            return child.error();
-        }
-        at = *child;
+        at = RESIDUA_TRY(childOf(*at, unescaped(pointer.substr(begin, end - begin)), pointer.substr(0, end)));
         begin = end + 1;
     }
     return at;
@@ -107,11 +102,8 @@ Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh)
             return Done{};
         }
     }
-    const Result<JsonValue*> value = valueAt(tree, pointer);
-    if (!value) {
-        return value.error();
-    }
-    **value = std::move(fresh);
+    JsonValue* const value = RESIDUA_TRY(valueAt(tree, pointer));
+    *value = std::move(fresh);
     return Done{};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from text.h, so that code that computes need not include what formats.
+
 #include <cstdint>
 
 namespace residua {

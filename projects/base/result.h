@@ -80,6 +80,22 @@ struct Done {
 
 using Status = Result<Done>;
 
+/// Evaluates a Result to its value. If it has none, returns its error from the function, which returns a Result too:
+///
+///     const Project project = RESIDUA_TRY(load(path));
+///     RESIDUA_TRY(check(project));
+///
+/// Used only as a whole statement, as an initialiser or as what is assigned, so that no other part of an expression is
+/// left half evaluated. It is a statement expression, an extension of GCC and Clang.
+#define RESIDUA_TRY(...)                                                                                               \
+    __extension__({                                                                                                    \
+        auto&& residuaTried = (__VA_ARGS__);                                                                           \
+        if (!residuaTried) {                                                                                           \
+            return residuaTried.error();                                                                               \
+        }                                                                                                              \
+        *std::forward<decltype(residuaTried)>(residuaTried);                                                           \
+    })
+
 /// Combines functions into one overload set, for std::visit.
 template <class... Cases>
 struct Overloaded : Cases... {

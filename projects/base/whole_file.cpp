@@ -172,16 +172,13 @@ Status writeOutput(const fs::path& path, std::string_view bytes)
 
 Result<std::string> readFile(const fs::path& path, std::uint64_t most)
 {
-    const auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    if (file->size() > most) {
+    const auto file = RESIDUA_TRY(InputFile::open(path));
+    if (file.size() > most) {
         return Error{path.string(),
-                     "is " + std::to_string(file->size()) + " bytes long; expected at most " + std::to_string(most)};
+                     "is " + std::to_string(file.size()) + " bytes long; expected at most " + std::to_string(most)};
     }
-    std::string bytes(file->size(), '\0');
-    const Status read = file->read(0, std::as_writable_bytes(std::span(bytes)));
+    std::string bytes(file.size(), '\0');
+    const Status read = file.read(0, std::as_writable_bytes(std::span(bytes)));
     return read ? Result<std::string>(std::move(bytes)) : Result<std::string>(read.error());
 }
 

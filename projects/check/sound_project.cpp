@@ -9,9 +9,7 @@ namespace residua::projects {
 
 Result<SoundProject> soundProject(std::shared_ptr<const Project> project)
 {
-    if (const Result<Sizes> sizes = sizesOf(*project); !sizes) {
-        return sizes.error();
-    }
+    RESIDUA_TRY(sizesOf(*project));
     Problems problems(*project);
     validateNetwork(*project, problems);
     validateTopology(*project, problems);

@@ -148,15 +148,9 @@ Result<DocumentChange> paste(const Document& document, const Selection& selectio
     if (meansGraph(selection)) {
         return pasteNodes(document, text, seen);
     }
-    const auto fragment = fromClipboard(text);
-    if (!fragment) {
-        return fragment.error();
-    }
-    auto edit = pasteEdit(document, selection, *fragment);
-    if (!edit) {
-        return edit.error();
-    }
-    return DocumentChange{*std::move(edit)};
+    const auto fragment = RESIDUA_TRY(fromClipboard(text));
+    auto edit = RESIDUA_TRY(pasteEdit(document, selection, fragment));
+    return DocumentChange{std::move(edit)};
 }
 
 Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection, const GraphView& seen)
@@ -178,11 +172,8 @@ Result<DocumentChange> duplicateSelection(const Document& document, const Select
         const std::int64_t each = modulesPerLayer(document.project);
         where.layers = {layerOf(first, each) + 1};
     }
-    auto edit = pasteEdit(document, where, fragment);
-    if (!edit) {
-        return edit.error();
-    }
-    return DocumentChange{*std::move(edit)};
+    auto edit = RESIDUA_TRY(pasteEdit(document, where, fragment));
+    return DocumentChange{std::move(edit)};
 }
 
 Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection)

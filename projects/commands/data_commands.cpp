@@ -19,11 +19,8 @@ Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser)
                                                           {"vocabulary", tokeniser.vocabulary}};
     EditGroup group{"Use another tokeniser", {}};
     for (const auto& [key, value] : fields) {
-        Result<Edit> edit = fieldEdit(project, std::string("/data/source/tokeniser/") + key, value);
-        if (!edit) {
-            return edit;
-        }
-        group.edits.push_back(*std::move(edit));
+        Edit edit = RESIDUA_TRY(fieldEdit(project, std::string("/data/source/tokeniser/") + key, value));
+        group.edits.push_back(std::move(edit));
     }
     return Edit{std::move(group)};
 }

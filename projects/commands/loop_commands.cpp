@@ -41,9 +41,7 @@ Result<DocumentChange> changeTo(const Document& document, std::vector<Loop> loop
 {
     DocumentChange change{loopsEdit(document, std::move(loops), title), Selection{}};
     Document after = document;
-    if (const Status done = applyEdit(after, change.edit); !done) {
-        return done.error();
-    }
+    RESIDUA_TRY(applyEdit(after, change.edit));
     for (std::int64_t layer = range.first; layer <= range.last; ++layer) {
         const std::vector<std::int64_t> numbers = after.project.stack().visitsOf(layer);
         change.selection->layers.insert(numbers.begin(), numbers.end());

@@ -211,11 +211,8 @@ Status takeSchedule(Project& project, const Recipe& recipe)
     const std::string text = depth == recipe.project.network.depth()
                                  ? recipe.schedule
                                  : recipe.schedule.substr(0, recipe.schedule.find(' '));
-    Result<StageSchedule> schedule = scheduleFrom(text, depth, project.training.steps);
-    if (!schedule) {
-        return schedule.error();
-    }
-    project.stack().schedule = *std::move(schedule);
+    StageSchedule schedule = RESIDUA_TRY(scheduleFrom(text, depth, project.training.steps));
+    project.stack().schedule = std::move(schedule);
     return Done{};
 }
 
@@ -297,9 +294,7 @@ NewProject proposalFor(const Source& source, const std::string& recipe)
 
 Result<Project> projectFrom(const NewProject& wanted)
 {
-    if (const Status sizes = checkSizes(wanted); !sizes) {
-        return sizes.error();
-    }
+    RESIDUA_TRY(checkSizes(wanted));
     const Recipe* const recipe = findRecipe(wanted.recipe);
     if (!recipe && !wanted.recipe.empty()) {
         return Error{"recipe", "there is no recipe \"" + wanted.recipe + "\""};
@@ -349,9 +344,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     } else if (traitsOf(project.network.objective).diffuses) {
         makeStem(project, project.data.source);
     }
-    if (const Status wired = change(project, wireAs(project, chosen).edit); !wired) {
-        return wired.error();
-    }
+    RESIDUA_TRY(change(project, wireAs(project, chosen).edit));
     fitTowers(project, before);
     cure(project);
     return project;

@@ -37,12 +37,9 @@ public:
 
     Result<MixNumbers> solved()
     {
-        const Result<UnrolledDepth> got = walk(m_program, m_wanted.features, m_wanted.granularity, &m_wanted,
-                                               [this](const MixSite& site) { return solve(site); });
-        if (!got) {
-            return got.error();
-        }
-        return checked(*got);
+        const UnrolledDepth got = RESIDUA_TRY(walk(m_program, m_wanted.features, m_wanted.granularity, &m_wanted,
+                                                   [this](const MixSite& site) { return solve(site); }));
+        return checked(got);
     }
     /// Returns the weights of a network that learns none, if their sums, `got`, are the wanted ones.
     Result<MixNumbers> fixed(MixNumbers weights, const UnrolledDepth& got)

@@ -47,9 +47,7 @@ public:
             findWanted();
         }
         for (const DepthStep& step : m_program.steps) {
-            if (const Status done = apply(step); !done) {
-                return done.error();
-            }
+            RESIDUA_TRY(apply(step));
         }
         m_result.output = folded(m_values[m_program.result]);
         return std::move(m_result);
@@ -164,12 +162,9 @@ private:
                 site.wanted = *m_wantedSums[step.output + o];
                 addTo(site.wanted, base, kOne, -1);
             }
-            Result<BranchSum> mixed = site.entries.empty() ? Result<BranchSum>(none()) : m_mixer(site);
-            if (!mixed) {
-                return mixed.error();
-            }
-            addTo(*mixed, base, kOne);
-            m_values[step.output + o] = {*std::move(mixed)};
+            BranchSum mixed = RESIDUA_TRY(site.entries.empty() ? Result<BranchSum>(none()) : m_mixer(site));
+            addTo(mixed, base, kOne);
+            m_values[step.output + o] = {std::move(mixed)};
         }
         return Done{};
     }

@@ -37,9 +37,7 @@ Status applyTo(Document& d, const AddTower& e)
 {
     std::vector<Tower> towers = d.project.towers;
     towers.push_back(e.tower);
-    if (Status set = put(d.project.towers, towers, "/towers"); !set) {
-        return set;
-    }
+    RESIDUA_TRY(put(d.project.towers, towers, "/towers"));
     d.layout.towers.resize(towers.size());
     Status set = put(d.layout.towers.back(), e.layout, "/towers");
     trim(d.layout.towers);
@@ -69,15 +67,9 @@ Status applyTo(Document& d, const SetTopology& e)
 Status applyTo(Document& d, const SetStack& e)
 {
     Stack after;
-    if (Status stack = put(after.segments, e.stack, "/network/stack"); !stack) {
-        return stack;
-    }
-    if (Status loops = put(after.loops, e.loops, "/network/loops"); !loops) {
-        return loops;
-    }
-    if (Status fits = checkDepth(after); !fits) {
-        return fits;
-    }
+    RESIDUA_TRY(put(after.segments, e.stack, "/network/stack"));
+    RESIDUA_TRY(put(after.loops, e.loops, "/network/loops"));
+    RESIDUA_TRY(checkDepth(after));
     d.project.stack().segments = std::move(after.segments);
     d.project.stack().loops = std::move(after.loops);
     return Done{};

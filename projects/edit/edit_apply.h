@@ -44,11 +44,7 @@ template <class T>
 template <class T>
 [[nodiscard]] Status put(T& target, const T& value, const std::string& place)
 {
-    auto kept = canonical(value, place);
-    if (!kept) {
-        return kept.error();
-    }
-    target = *std::move(kept);
+    target = RESIDUA_TRY(canonical(value, place));
     return Done{};
 }
 

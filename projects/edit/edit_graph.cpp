@@ -108,40 +108,32 @@ Status applyTo(Document& document, const AddNode& edit)
     if (graph == nullptr) {
         return noGraph(edit.graph);
     }
-    auto node = canonical(edit.node, placeOf(edit.graph, edit.node));
-    if (!node) {
-        return node.error();
-    }
-    if (const Node* twin = graph->find(node->id)) {
+    auto node = RESIDUA_TRY(canonical(edit.node, placeOf(edit.graph, edit.node)));
+    if (const Node* twin = graph->find(node.id)) {
         return Error{placeOf(edit.graph, *twin),
-                     "has the id " + textOf(node->id) + " already; expected an id of its own"};
+                     "has the id " + textOf(node.id) + " already; expected an id of its own"};
     }
-    if (auto twin = twinOf(edit.graph, *graph, node->name, node->id)) {
+    if (auto twin = twinOf(edit.graph, *graph, node.name, node.id)) {
         return *std::move(twin);
     }
     if (auto full = fullError(graph->nodes, placeOf(edit.graph), "nodes")) {
         return *std::move(full);
     }
     if (edit.position) {
-        if (auto position = canonical(*edit.position, placeOf(edit.graph, edit.node)); !position) {
-            return position.error();
-        }
+        RESIDUA_TRY(canonical(*edit.position, placeOf(edit.graph, edit.node)));
     }
-    place(document.layout, edit.graph, node->id, edit.position);
+    place(document.layout, edit.graph, node.id, edit.position);
     const std::size_t index = std::min(edit.index, graph->nodes.size());
-    graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(index), *std::move(node));
+    graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(index), std::move(node));
     moveSweptFields(document, {nodeList(document, edit.graph), index, ListChange::Kind::PutIn});
     return Done{};
 }
 
 Status applyTo(Document& document, const RemoveNode& edit)
 {
-    const auto found = find(document, edit.graph, edit.node);
-    if (!found) {
-        return found.error();
-    }
-    Graph& graph = *found->graph;
-    const auto at = graph.nodes.begin() + (found->node - graph.nodes.data());
+    const auto found = RESIDUA_TRY(find(document, edit.graph, edit.node));
+    Graph& graph = *found.graph;
+    const auto at = graph.nodes.begin() + (found.node - graph.nodes.data());
     const auto index = static_cast<std::size_t>(at - graph.nodes.begin());
     graph.nodes.erase(at);
     std::erase_if(graph.wires, [&](const Wire& wire) { return touches(wire, edit.node); });
@@ -152,19 +144,14 @@ Status applyTo(Document& document, const RemoveNode& edit)
 
 Status applyTo(Document& document, const RenameNode& edit)
 {
-    const auto found = find(document, edit.graph, edit.node);
-    if (!found) {
-        return found.error();
-    }
-    if (auto twin = twinOf(edit.graph, *found->graph, edit.name, edit.node)) {
+    const auto found = RESIDUA_TRY(find(document, edit.graph, edit.node));
+    if (auto twin = twinOf(edit.graph, *found.graph, edit.name, edit.node)) {
         return *std::move(twin);
     }
-    const std::string old = found->node->name;
-    if (auto named = put(found->node->name, edit.name, placeOf(edit.graph, *found->node) + " · name"); !named) {
-        return named;
-    }
+    const std::string old = found.node->name;
+    RESIDUA_TRY(put(found.node->name, edit.name, placeOf(edit.graph, *found.node) + " · name"));
     if (!edit.name.empty()) { // an empty name refers to no owner: nodes that share then name a missing node
-        for (Node& node : found->graph->nodes) {
+        for (Node& node : found.graph->nodes) {
             if (!old.empty() && weightOwnerOf(node) == old) {
                 node.params[kShareParam] = edit.name;
             }
@@ -175,16 +162,13 @@ Status applyTo(Document& document, const RenameNode& edit)
 
 Status applyTo(Document& document, const SetParam& edit)
 {
-    const auto found = find(document, edit.graph, edit.node);
-    if (!found) {
-        return found.error();
-    }
-    Node changed = *found->node;
+    const auto found = RESIDUA_TRY(find(document, edit.graph, edit.node));
+    Node changed = *found.node;
     changed.params.erase(edit.param);
     if (edit.value) {
         changed.params.emplace(edit.param, *edit.value);
     }
-    return put(*found->node, changed, placeOf(edit.graph, *found->node));
+    return put(*found.node, changed, placeOf(edit.graph, *found.node));
 }
 
 Status applyTo(Document& document, const AddWire& edit)
@@ -194,9 +178,7 @@ Status applyTo(Document& document, const AddWire& edit)
         return noGraph(edit.graph);
     }
     const std::string where = placeOf(edit.graph, *graph, edit.wire);
-    if (auto representable = canonical(edit.wire, where); !representable) {
-        return representable.error();
-    }
+    RESIDUA_TRY(canonical(edit.wire, where));
     const auto at = std::lower_bound(graph->wires.begin(), graph->wires.end(), edit.wire);
     if (at != graph->wires.end() && *at == edit.wire) {
         return Error{where, "is there already"};
@@ -226,22 +208,16 @@ Status applyTo(Document& document, const SetGraph& edit)
     if (graph == nullptr) {
         return noGraph(edit.graph);
     }
-    if (auto set = put(*graph, edit.value, placeOf(edit.graph) + " "); !set) {
-        return set;
-    }
+    RESIDUA_TRY(put(*graph, edit.value, placeOf(edit.graph) + " "));
     dropStrays(document, edit.graph);
     return Done{};
 }
 
 Status applyTo(Document& document, const MoveNode& edit)
 {
-    if (const auto found = find(document, edit.graph, edit.node); !found) {
-        return found.error();
-    }
+    RESIDUA_TRY(find(document, edit.graph, edit.node));
     if (edit.position) {
-        if (auto finite = canonical(*edit.position, placeOf(edit.graph)); !finite) {
-            return finite.error();
-        }
+        RESIDUA_TRY(canonical(*edit.position, placeOf(edit.graph)));
     }
     place(document.layout, edit.graph, edit.node, edit.position);
     return Done{};
@@ -249,14 +225,11 @@ Status applyTo(Document& document, const MoveNode& edit)
 
 Status applyTo(Document& document, const PutBlock& edit)
 {
-    auto block = canonical(edit.block, placeOf(GraphRef::block(edit.block.name)) + " ");
-    if (!block) {
-        return block.error();
-    }
+    auto block = RESIDUA_TRY(canonical(edit.block, placeOf(GraphRef::block(edit.block.name)) + " "));
     Network& network = document.project.network;
-    const std::string name = block->name;
+    const std::string name = block.name;
     if (Block* existing = network.findBlock(name)) {
-        *existing = *std::move(block);
+        *existing = std::move(block);
         dropStrays(document, GraphRef::block(name));
         return Done{};
     }
@@ -264,7 +237,7 @@ Status applyTo(Document& document, const PutBlock& edit)
         return *std::move(full);
     }
     const std::size_t index = std::min(edit.index, network.blocks.size());
-    network.blocks.insert(network.blocks.begin() + static_cast<std::ptrdiff_t>(index), *std::move(block));
+    network.blocks.insert(network.blocks.begin() + static_cast<std::ptrdiff_t>(index), std::move(block));
     moveSweptFields(document, {kBlockList, index, ListChange::Kind::PutIn});
     return Done{};
 }
@@ -301,9 +274,7 @@ Status applyTo(Document& document, const RenameBlock& edit)
     if (edit.from != edit.to && network.findBlock(edit.to) != nullptr) {
         return Error{placeOf(to), "exists already; expected a name of its own"};
     }
-    if (auto named = put(block->name, edit.to, placeOf(from) + " · name"); !named) {
-        return named;
-    }
+    RESIDUA_TRY(put(block->name, edit.to, placeOf(from) + " · name"));
     for (StackSegment& segment : network.stack().segments) {
         if (segment.block == edit.from) {
             segment.block = edit.to;

@@ -88,15 +88,12 @@ Status applyTo(Document& document, const AddShortcut& edit)
     if (auto error = unreadable(*mix, edit.shortcut, depth)) {
         return *std::move(error);
     }
-    auto listed = ruleListed(*mix, depth);
-    if (!listed) {
-        return listed.error();
-    }
+    auto listed = RESIDUA_TRY(ruleListed(*mix, depth));
     const auto isPruned = [mix](const Shortcut& shortcut) {
         const auto state = mix->states.find(shortcut);
         return state != mix->states.end() && state->second == ShortcutState::Pruned;
     };
-    const bool there = isListed(*listed, *mix, edit.shortcut);
+    const bool there = isListed(listed, *mix, edit.shortcut);
     if (there && !isPruned(edit.shortcut)) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is there already"};
     }
@@ -104,8 +101,8 @@ Status applyTo(Document& document, const AddShortcut& edit)
     if (const auto newest = there ? std::nullopt : newestBeside(*mix, edit.shortcut, depth)) {
         toRead.push_back(*newest);
     }
-    if (*listed && !there) {
-        mix->sources = **std::move(listed);
+    if (listed && !there) {
+        mix->sources = *std::move(listed);
     }
     for (const Shortcut& shortcut : toRead) {
         if (!there && !isListed({}, *mix, shortcut)) {
@@ -127,15 +124,12 @@ Status applyTo(Document& document, const RemoveShortcut& edit)
         return noMix(topology);
     }
     const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
-    auto listed = ruleListed(*mix, depth);
-    if (!listed) {
-        return listed.error();
-    }
-    if (!isListed(*listed, *mix, edit.shortcut)) {
+    auto listed = RESIDUA_TRY(ruleListed(*mix, depth));
+    if (!isListed(listed, *mix, edit.shortcut)) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is not there to be removed"};
     }
-    if (*listed) {
-        mix->sources = **std::move(listed);
+    if (listed) {
+        mix->sources = *std::move(listed);
     }
     auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
     list.erase(std::lower_bound(list.begin(), list.end(), edit.shortcut));

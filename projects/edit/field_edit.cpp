@@ -100,9 +100,7 @@ Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const F
     if (entry->hasOwnEdits) {
         return hasOwnEdits(pointer);
     }
-    if (const Status fits = checkField(project, pointer, value); !fits) {
-        return fits.error();
-    }
+    RESIDUA_TRY(checkField(project, pointer, value));
     if (const auto* const real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
         return Error{entry->place, "got " + numberText(*real) + ", expected a finite number"};
     }

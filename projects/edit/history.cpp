@@ -45,9 +45,7 @@ ProjectSnapshot History::projectSnapshot() const
 Status History::perform(const Edit& edit)
 {
     DocumentSnapshot before = snapshot();
-    if (Status applied = applyEdit(m_document, edit); !applied) {
-        return applied;
-    }
+    RESIDUA_TRY(applyEdit(m_document, edit));
     record(titleOf(edit), std::move(before), removedLayers(edit));
     return Done{};
 }

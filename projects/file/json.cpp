@@ -54,22 +54,16 @@ Result<int> takeSchema(JsonValue& tree)
 
 Result<BlockFile> blockFromTree(JsonValue tree)
 {
-    const auto schema = takeSchema(tree);
-    if (!schema) {
-        return schema.error();
-    }
-    migrateBlock(tree, *schema);
+    const auto schema = RESIDUA_TRY(takeSchema(tree));
+    migrateBlock(tree, schema);
     return JsonReader::readAll<BlockFile>(tree);
 }
 
 template <class T>
 Result<T> parsedWith(Result<T> (*fromTree)(JsonValue), std::string_view text)
 {
-    auto tree = parseJson(text);
-    if (!tree) {
-        return tree.error();
-    }
-    return fromTree(*std::move(tree));
+    auto tree = RESIDUA_TRY(parseJson(text));
+    return fromTree(std::move(tree));
 }
 
 } // namespace
@@ -93,22 +87,15 @@ JsonValue treeOf(const FieldValue& value)
 
 Result<Project> projectFromTree(JsonValue tree)
 {
-    const auto schema = takeSchema(tree);
-    if (!schema) {
-        return schema.error();
-    }
-    if (const Status migrated = migrateProject(tree, *schema); !migrated) {
-        return migrated.error();
-    }
+    const auto schema = RESIDUA_TRY(takeSchema(tree));
+    RESIDUA_TRY(migrateProject(tree, schema));
     return JsonReader::readAll<Project>(tree);
 }
 
 Result<Layout> layoutFromTree(JsonValue tree)
 {
     // The format of layouts has not changed since schema 0.
-    if (const auto schema = takeSchema(tree); !schema) {
-        return schema.error();
-    }
+    RESIDUA_TRY(takeSchema(tree));
     return JsonReader::readAll<Layout>(tree);
 }
 

@@ -462,9 +462,7 @@ constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{
 Status migrateProject(JsonValue& tree, int schema)
 {
     for (auto step = static_cast<std::size_t>(schema); step < kMigrations.size(); ++step) {
-        if (Status migrated = kMigrations[step](tree); !migrated) {
-            return migrated;
-        }
+        RESIDUA_TRY(kMigrations[step](tree));
     }
     return Done{};
 }

@@ -65,11 +65,8 @@ Error inFile(const fs::path& file, const Error& error)
 template <class T>
 Result<T> readWith(Result<T> (*parse)(std::string_view), const fs::path& file)
 {
-    const auto bytes = readFile(file);
-    if (!bytes) {
-        return bytes.error();
-    }
-    auto value = parse(*bytes);
+    const auto bytes = RESIDUA_TRY(readFile(file));
+    auto value = parse(bytes);
     return value ? std::move(value) : Result<T>(inFile(file, value.error()));
 }
 
@@ -99,39 +96,27 @@ Result<Document> loadProject(const fs::path& path)
     if (!fs::exists(file, ignored)) {
         return Error{path.string(), "is no project: it has no " + std::string(kProjectFile)};
     }
-    auto project = readWith(projectFromJson, file);
-    if (!project) {
-        return project.error();
-    }
-    Document document{*std::move(project), {}};
+    auto project = RESIDUA_TRY(readWith(projectFromJson, file));
+    Document document{std::move(project), {}};
     const fs::path layoutFile = file.parent_path() / kLayoutFile;
     if (fs::exists(layoutFile, ignored)) {
-        auto layout = readWith(layoutFromJson, layoutFile);
-        if (!layout) {
-            return layout.error();
-        }
-        document.layout = *std::move(layout);
+        auto layout = RESIDUA_TRY(readWith(layoutFromJson, layoutFile));
+        document.layout = std::move(layout);
     }
     return withoutStrays(std::move(document));
 }
 
 Status saveProject(const fs::path& directory, const Document& document)
 {
-    if (Status made = makeDirectory(directory); !made) {
-        return made;
-    }
+    RESIDUA_TRY(makeDirectory(directory));
     removeLeftovers(directory);
-    if (Status written = writeFileAtomically(directory / kProjectFile, toJson(document.project)); !written) {
-        return written;
-    }
+    RESIDUA_TRY(writeFileAtomically(directory / kProjectFile, toJson(document.project)));
     return writeFileAtomically(directory / kLayoutFile, toJson(document.layout));
 }
 
 Status writeJournal(const fs::path& directory, const Document& document)
 {
-    if (Status made = makeDirectory(directory); !made) {
-        return made;
-    }
+    RESIDUA_TRY(makeDirectory(directory));
     // A single file, so that project and layout are from the same moment.
     JsonObject both{{"project", treeOf(document.project)}, {"layout", treeOf(document.layout)}};
     return writeFileAtomically(directory / kJournalFile, printJson({std::move(both)}));
@@ -144,15 +129,12 @@ Result<std::optional<Document>> readJournal(const fs::path& directory)
     if (!fs::exists(file, ignored)) {
         return std::optional<Document>{};
     }
-    auto tree = readWith(parseJson, file);
-    if (!tree) {
-        return tree.error();
-    }
-    auto project = projectFromTree(takeMember(*tree, "project"));
+    auto tree = RESIDUA_TRY(readWith(parseJson, file));
+    auto project = projectFromTree(takeMember(tree, "project"));
     if (!project) {
         return inFile(file, project.error());
     }
-    auto layout = layoutFromTree(takeMember(*tree, "layout"));
+    auto layout = layoutFromTree(takeMember(tree, "layout"));
     if (!layout) {
         return inFile(file, layout.error());
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from known_model.h, because the file has a format of its own.
+
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

@@ -476,11 +476,8 @@ Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
 
 Result<std::vector<std::string>> classNamesIn(std::string_view config, const std::string& place)
 {
-    const Result<JsonValue> tree = objectIn(config, place);
-    if (!tree) {
-        return tree.error();
-    }
-    Keys keys(*tree, place);
+    const JsonValue tree = RESIDUA_TRY(objectIn(config, place));
+    Keys keys(tree, place);
     const JsonObject* const list = classNamesOf(keys);
     std::vector<std::string> names = list != nullptr ? namesIn(*list, keys) : std::vector<std::string>();
     if (keys.error()) {
@@ -491,20 +488,14 @@ Result<std::vector<std::string>> classNamesIn(std::string_view config, const std
 
 Result<ReadModel> readModel(std::string_view config, const std::string& place)
 {
-    const Result<JsonValue> tree = objectIn(config, place);
-    if (!tree) {
-        return tree.error();
-    }
-    Keys keys(*tree, place);
-    const Result<const ModelKind*> kind = kindOf(keys, place);
-    if (!kind) {
-        return kind.error();
-    }
-    Result<ReadModel> read = ModelReader(keys, **kind).read();
+    const JsonValue tree = RESIDUA_TRY(objectIn(config, place));
+    Keys keys(tree, place);
+    const ModelKind* const kind = RESIDUA_TRY(kindOf(keys, place));
+    Result<ReadModel> read = ModelReader(keys, *kind).read();
     const std::string* const named = classOf(keys);
-    if (read && named != nullptr && *named == (*kind)->widerClass) {
-        read->notes.push_back(keys.name() + ": the further heads of " + std::string((*kind)->widerClass) +
-                              " are not read; it is imported as " + std::string((*kind)->className));
+    if (read && named != nullptr && *named == kind->widerClass) {
+        read->notes.push_back(keys.name() + ": the further heads of " + std::string(kind->widerClass) +
+                              " are not read; it is imported as " + std::string(kind->className));
     }
     return read;
 }

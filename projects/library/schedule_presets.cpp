@@ -294,10 +294,7 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
         schedule.curveFloor = *floor;
         return schedule;
     }
-    const Result<std::vector<double>> lengths = stageLengthsFrom(words[1]);
-    if (!lengths) {
-        return lengths.error();
-    }
+    const std::vector<double> lengths = RESIDUA_TRY(stageLengthsFrom(words[1]));
     SchedulePreset wanted = *preset;
     if (words.size() >= 4 && words[words.size() - 2] == "full") {
         const auto full = numberFrom<std::int64_t>(words.back());
@@ -318,7 +315,7 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
     const StageSplit split = average        ? StageSplit::TargetAverage
                              : proportional ? StageSplit::Proportional
                                             : StageSplit::Equal;
-    return staged(wanted, *lengths, split, depth, steps, *target);
+    return staged(wanted, lengths, split, depth, steps, *target);
 }
 
 } // namespace residua::projects

@@ -172,12 +172,9 @@ Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers)
     if (mix == nullptr || !isRunningSum(*mix)) {
         return wiring;
     }
-    Result<ExplicitSources> listed = listedSources(*mix, modulesIn(wiring, layers));
-    if (!listed) {
-        return listed.error();
-    }
+    ExplicitSources listed = RESIDUA_TRY(listedSources(*mix, modulesIn(wiring, layers)));
     DepthMix explicitMix = *mix;
-    explicitMix.sources = std::move(*listed);
+    explicitMix.sources = std::move(listed);
     explicitMix.sites = sitesOf(*mix);
     return Wiring(std::move(explicitMix));
 }

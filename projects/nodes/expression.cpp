@@ -349,11 +349,8 @@ Result<double> evaluate(const Expression& expression, const std::map<std::string
     }
     std::vector<double> args;
     for (const Expression& arg : expression.args) {
-        const Result<double> value = evaluate(arg, values);
-        if (!value) {
-            return value;
-        }
-        args.push_back(*value);
+        const double value = RESIDUA_TRY(evaluate(arg, values));
+        args.push_back(value);
     }
     if (expression.op != Op::Call) {
         return applyOperator(expression.op, args);
@@ -364,18 +361,12 @@ Result<double> evaluate(const Expression& expression, const std::map<std::string
 
 Result<std::int64_t> evaluateSize(std::string_view text, const std::map<std::string, std::int64_t>& names)
 {
-    const Result<Expression> expression = parseExpression(text);
-    if (!expression) {
-        return expression.error();
+    const Expression expression = RESIDUA_TRY(parseExpression(text));
+    const double value = RESIDUA_TRY(evaluate(expression, {names.begin(), names.end()}));
+    if (!(value >= 1 && value <= real(kMostExactWhole)) || value != std::floor(value)) {
+        return Error{"", std::string(text) + " = " + numberText(value, 6) + ", expected a whole number of at least 1"};
     }
-    const Result<double> value = evaluate(*expression, {names.begin(), names.end()});
-    if (!value) {
-        return value.error();
-    }
-    if (!(*value >= 1 && *value <= real(kMostExactWhole)) || *value != std::floor(*value)) {
-        return Error{"", std::string(text) + " = " + numberText(*value, 6) + ", expected a whole number of at least 1"};
-    }
-    return static_cast<std::int64_t>(*value);
+    return static_cast<std::int64_t>(value);
 }
 
 } // namespace residua::projects

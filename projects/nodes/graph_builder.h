@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from node_kinds.h, because only code that makes graphs includes it.
+
 #include "projects/model/graph.h"
 
 #include <string>

@@ -23,12 +23,9 @@ Result<std::vector<Graph>> graphsAsRun(const Wiring& wiring, const Block& block)
     if (!splitsLayers(wiring)) {
         return std::vector{graphAsRun(wiring, block.graph)};
     }
-    Result<BlockHalves> halves = splitAtFfn(block);
-    if (!halves) {
-        return halves.error();
-    }
-    return std::vector{graphAsRun(wiring, std::move(halves->attention)),
-                       graphAsRun(wiring, std::move(halves->feedForward))};
+    BlockHalves halves = RESIDUA_TRY(splitAtFfn(block));
+    return std::vector{graphAsRun(wiring, std::move(halves.attention)),
+                       graphAsRun(wiring, std::move(halves.feedForward))};
 }
 
 } // namespace residua::projects

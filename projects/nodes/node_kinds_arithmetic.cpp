@@ -19,14 +19,8 @@ ShapeRuleResult meetAll(const ParamMap&, Shapes in)
     Shape shape;
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::string port = "in" + std::to_string(i + 1);
-        if (const Status ok = requireValue(in[i], port); !ok) {
-            return ok.error();
-        }
-        const Result<Shape> met = meet(shape, in[i], port);
-        if (!met) {
-            return met.error();
-        }
-        shape = *met;
+        RESIDUA_TRY(requireValue(in[i], port));
+        shape = RESIDUA_TRY(meet(shape, in[i], port));
     }
     return std::vector{shape};
 }
@@ -36,9 +30,7 @@ ShapeRuleResult concatShape(const ParamMap&, Shapes in)
     std::int64_t features = 0;
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::string port = "in" + std::to_string(i + 1);
-        if (const Status ok = requireReal(in[i], port, 2); !ok) {
-            return ok.error();
-        }
+        RESIDUA_TRY(requireReal(in[i], port, 2));
         if (withFeatures(in[i], 1) != withFeatures(in[0], 1)) {
             return Error{port, "shape " + in[i].text() + " does not match " + in[0].text() + " before the features"};
         }
@@ -49,9 +41,7 @@ ShapeRuleResult concatShape(const ParamMap&, Shapes in)
 
 ShapeRuleResult sliceShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireReal(in[0], "in", 2); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 2));
     const std::int64_t end = paramInt(p, "first") + paramInt(p, "count");
     if (end > in[0].features()) {
         return Error{"in", "has " + std::to_string(in[0].features()) + " features, expected at least " +
@@ -62,9 +52,7 @@ ShapeRuleResult sliceShape(const ParamMap& p, Shapes in)
 
 ShapeRuleResult flattenShape(const ParamMap&, Shapes in)
 {
-    if (const Status ok = requireReal(in[0], "in", 2); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 2));
     double features = 1;
     for (std::size_t i = 1; i < in[0].dims.size(); ++i) {
         if (in[0].dims[i] < 0) {
@@ -97,18 +85,11 @@ Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shap
     }
     Shape shape;
     for (const Expression& arg : e.args) {
-        const Result<Shape> part = formulaShape(arg, ports, context, operations, unkept);
-        if (!part) {
-            return part;
+        const Shape part = RESIDUA_TRY(formulaShape(arg, ports, context, operations, unkept));
+        if (adds(e.op) && (adds(arg.op) || arg.op == Op::Multiply) && !part.dims.empty()) {
+            unkept += elementsOf(part, context);
         }
-        if (adds(e.op) && (adds(arg.op) || arg.op == Op::Multiply) && !part->dims.empty()) {
-            unkept += elementsOf(*part, context);
-        }
-        const Result<Shape> met = meet(shape, *part, "");
-        if (!met) {
-            return met;
-        }
-        shape = *met;
+        shape = RESIDUA_TRY(meet(shape, part, ""));
     }
     if (!shape.dims.empty()) {
         operations += elementsOf(shape, context);
@@ -133,20 +114,15 @@ Result<FormulaResult> readFormula(const ParamMap& p, Shapes in, std::int64_t con
     std::map<std::string, Shape> ports;
     for (const std::string& name : namesIn(*formula)) {
         const Shape& shape = in[ports.size()];
-        if (const Status ok = requireValue(shape, name); !ok) {
-            return ok.error();
-        }
+        RESIDUA_TRY(requireValue(shape, name));
         ports.emplace(name, shape);
     }
     FormulaResult result;
-    const Result<Shape> shape = formulaShape(*formula, ports, context, result.operations, result.unkept);
-    if (!shape) {
-        return shape.error();
-    }
-    if (shape->dims.empty()) {
+    const Shape shape = RESIDUA_TRY(formulaShape(*formula, ports, context, result.operations, result.unkept));
+    if (shape.dims.empty()) {
         return Error{"", "formula " + paramText(p, "formula") + " reads no input"};
     }
-    result.shape = *shape;
+    result.shape = shape;
     return result;
 }
 
@@ -183,9 +159,7 @@ ParamSpec portParam(const std::string& value, std::string_view help)
 /// Returns a vector's values as an image, row by row within a channel.
 ShapeRuleResult imageShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireReal(in[0], "in", 2, 2); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 2, 2));
     const std::int64_t channels = paramInt(p, "channels");
     const std::int64_t height = paramInt(p, "height");
     const std::int64_t width = paramInt(p, "width");

@@ -85,16 +85,12 @@ ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
 {
     const std::vector<std::string> ports = attentionPorts();
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        if (const Status ok = requireSequence(in[i], ports[i]); !ok) {
-            return ok.error();
-        }
+        RESIDUA_TRY(requireSequence(in[i], ports[i]));
         if (in[i].features() != in[0].features()) {
             return widthMismatch(ports[i], in[i].features(), in[0].features());
         }
     }
-    if (const Status mask = checkMask(in[0], in, ports.size()); !mask) {
-        return mask.error();
-    }
+    RESIDUA_TRY(checkMask(in[0], in, ports.size()));
     const Status heads = checkHeads(p, in[0].features());
     return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
 }

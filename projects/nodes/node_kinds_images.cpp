@@ -10,9 +10,7 @@ constexpr const char* kMaximum = "max";
 /// A window of a maximum reads at least one value of the image at every place.
 ShapeRuleResult poolShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(p, in[0]); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireImage(p, in[0]));
     const ImageWindow window = windowOf(p);
     if (2 * window.padding > window.kernel) {
         return Error{"", "padding " + std::to_string(window.padding) + " is above half of the kernel " +
@@ -54,9 +52,7 @@ NodeKind poolKind()
 
 ShapeRuleResult featuresLastShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(p, in[0]); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireImage(p, in[0]));
     const std::vector<std::int64_t>& dims = in[0].dims;
     return std::vector{Shape{{dims[0], dims[2], dims[3], dims[1]}}};
 }
@@ -64,9 +60,7 @@ ShapeRuleResult featuresLastShape(const ParamMap& p, Shapes in)
 /// Each position has the values of a square, row by row, channels last.
 ShapeRuleResult unpatchifyShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireReal(in[0], "in", 3, 3); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 3, 3));
     const std::int64_t area = paramInt(p, "patch") * paramInt(p, "patch");
     const std::int64_t columns = paramInt(p, "columns");
     if (in[0].dims[1] < 1 || in[0].dims[1] % columns != 0) {

@@ -75,9 +75,7 @@ Status checkGroups(const ParamMap& p, std::int64_t channels)
 
 ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireSequence(in[0], "in"); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireSequence(in[0], "in"));
     const Status groups = checkGroups(p, in[0].features());
     return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
 }
@@ -117,12 +115,8 @@ NodeCost conv2dCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t conte
 
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(p, in[0]); !ok) {
-        return ok.error();
-    }
-    if (const Status ok = checkGroups(p, channelsFirst(p, in[0]).dims[1]); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireImage(p, in[0]));
+    RESIDUA_TRY(checkGroups(p, channelsFirst(p, in[0]).dims[1]));
     if (rankOf(p, "rank", 1, 1) && paramInt(p, kGroupsParam) > 1) {
         return Error{"", "a convolution in " + std::to_string(paramInt(p, kGroupsParam)) +
                              " groups has no rank below full: expected full, or one group"};
@@ -133,9 +127,7 @@ ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
 
 ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireImage(p, in[0]); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireImage(p, in[0]));
     const std::int64_t patch = paramInt(p, "patch");
     if (in[0].dims[2] % patch != 0 || in[0].dims[3] % patch != 0) {
         return Error{"in", "sides of " + in[0].text() + " are not multiples of the patch " + std::to_string(patch)};

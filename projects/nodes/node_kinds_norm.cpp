@@ -88,12 +88,8 @@ NodeKind batchNormKind()
 
 ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
 {
-    if (const Status ok = requireReal(in[0], "gate", 2); !ok) {
-        return ok.error();
-    }
-    if (const Status ok = requireReal(in[1], "up", 2); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "gate", 2));
+    RESIDUA_TRY(requireReal(in[1], "up", 2));
     if (in[0].features() != in[1].features()) {
         return widthMismatch("up", in[1].features(), in[0].features());
     }

@@ -18,9 +18,7 @@ ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
 
 ShapeRuleResult positionShape(const ParamMap& p, Shapes in)
 {
-    if (const Status ok = requireSequence(in[0], "in"); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireSequence(in[0], "in"));
     const auto length = p.find("length"); // sinusoidal ones have no table
     if (length != p.end() && paramInt(p, "length") < in[0].dims[1]) {
         return Error{"in", "has " + std::to_string(in[0].dims[1]) + " positions, the table " +
@@ -31,9 +29,7 @@ ShapeRuleResult positionShape(const ParamMap& p, Shapes in)
 
 ShapeRuleResult segmentShape(const ParamMap&, Shapes in)
 {
-    if (const Status ok = requireSequence(in[0], "in"); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireSequence(in[0], "in"));
     const Shape expected{{in[0].dims[0], in[0].dims[1]}, Element::Token};
     return in.size() == 1 || in[1] == expected
                ? ShapeRuleResult(std::vector{in[0]})
@@ -76,9 +72,7 @@ ShapeRuleResult meanPoolShape(const ParamMap& p, Shapes in)
 /// One position more, in front. The number of positions of a text changes, so its class token is a token of the data.
 ShapeRuleResult classTokenShape(const ParamMap&, Shapes in)
 {
-    if (Status ok = requireReal(in[0], "in", 3, 3); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 3, 3));
     if (in[0].dims[1] < 1) {
         return Error{"in", "got " + in[0].text() +
                                ", expected a known number of positions; in a text the first token is "

@@ -137,11 +137,9 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
             return std::ranges::count(condition.values, result.at(condition.param)) > 0;
         });
         const bool staysFull = spec.type == ParamType::Rank && given == spec.defaultValue && !takesNetworkRank;
-        Result<ParamValue> value = evaluateParam(spec, staysFull ? ParamValue(std::string(kFullRank)) : given, sizes);
-        if (!value) {
-            return value.error();
-        }
-        result.emplace(spec.name(), std::move(*value));
+        ParamValue value =
+            RESIDUA_TRY(evaluateParam(spec, staysFull ? ParamValue(std::string(kFullRank)) : given, sizes));
+        result.emplace(spec.name(), std::move(value));
     }
     return result;
 }

@@ -42,27 +42,19 @@ Result<Sizes> sizesOf(const Project& project, const Network& network, const Shap
         return size >= 1 && size <= kMost ? Status(Done{})
                                           : Error{place, got + ", expected 1 to " + std::to_string(kMost)};
     };
-    if (const Status ok = positive("network · width", network.stack().width); !ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(positive("network · width", network.stack().width));
     Sizes sizes{{{"d", network.stack().width}}, usableRank(network.rank)};
     const ExampleSchema examples = examplesOf(project);
     if (examples.input().isTokens()) {
         const std::int64_t vocabulary = examples.input().vocabulary;
-        if (const Status ok = positive("data · vocabulary", vocabulary); !ok) {
-            return ok.error();
-        }
-        if (const Status ok = positive("training · sequence length", project.training.sequenceLength); !ok) {
-            return ok.error();
-        }
+        RESIDUA_TRY(positive("data · vocabulary", vocabulary));
+        RESIDUA_TRY(positive("training · sequence length", project.training.sequenceLength));
         sizes.named["vocab"] = vocabulary;
         sizes.named["seq"] = project.training.sequenceLength;
     }
     if (entering.element != Element::Token) {
         const std::int64_t in = entering.features();
-        if (const Status ok = positive("data · dimension", in); !ok) {
-            return ok.error();
-        }
+        RESIDUA_TRY(positive("data · dimension", in));
         sizes.named["in"] = in;
     }
     if (!examples.target().isTokens() || examples.target().shape != examples.input().shape) {

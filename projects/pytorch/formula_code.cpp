@@ -83,12 +83,9 @@ private:
         if (e.name == "max" || e.name == "min") {
             return extreme(e);
         }
-        const Result<Written> of = write(e.args[0]);
-        if (!of) {
-            return of;
-        }
+        const Written of = RESIDUA_TRY(write(e.args[0]));
         if (e.name == "mean") {
-            return Written{within(*of, kAtom) + ".mean(-1, keepdim=True)", kAtom};
+            return Written{within(of, kAtom) + ".mean(-1, keepdim=True)", kAtom};
         }
         static const std::pair<const char*, const char*> kFunctions[] = {
             {"sqrt", "torch.sqrt"},   {"exp", "torch.exp"},         {"log", "torch.log"},
@@ -101,7 +98,7 @@ private:
                 if (e.name == "round") {
                     m_helpers.use(Helper::RoundHalfAway);
                 }
-                return Written{function + ("(" + of->text + ")"), kAtom};
+                return Written{function + ("(" + of.text + ")"), kAtom};
             }
         }
         return Error{"", "the function " + e.name + " has no counterpart in PyTorch code"};
@@ -114,11 +111,8 @@ private:
         const std::string tensor = m_variables.at(namesIn(e).front());
         std::string text;
         for (const Expression& arg : e.args) {
-            const Result<Written> part = write(arg);
-            if (!part) {
-                return part;
-            }
-            const std::string operand = constantOf(arg) ? tensor + ".new_tensor(" + part->text + ")" : part->text;
+            const Written part = RESIDUA_TRY(write(arg));
+            const std::string operand = constantOf(arg) ? tensor + ".new_tensor(" + part.text + ")" : part.text;
             text = text.empty() ? operand : function + text + ", " + operand + ")";
         }
         return Written{std::move(text), kAtom};

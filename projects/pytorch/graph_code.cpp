@@ -16,9 +16,7 @@ Result<GraphCode> GraphWriter::write()
     PythonText bodies;
     bodies.indent();
     for (const GraphMethod& method : m_made.methods) {
-        if (const Status written = writeMethod(method, bodies); !written) {
-            return written.error();
-        }
+        RESIDUA_TRY(writeMethod(method, bodies));
     }
     PythonText text;
     text.line("class " + m_made.name + "(nn.Module):");
@@ -64,9 +62,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
         if (!live.contains(node.id) && !isKept) {
             continue;
         }
-        if (const Status added = add(node); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(add(node));
         if (!live.contains(node.id)) {
             m_body.pop_back(); // only its parameters are needed
         }

@@ -120,15 +120,12 @@ private:
 
     Result<std::string> addExpression(const ResolvedNode& node)
     {
-        const Result<Expression> formula = parseExpression(paramText(node.params, "formula"));
-        if (!formula) {
-            return formula.error();
-        }
+        const Expression formula = RESIDUA_TRY(parseExpression(paramText(node.params, "formula")));
         std::map<std::string, std::string> variables;
-        for (const std::string& name : namesIn(*formula)) {
+        for (const std::string& name : namesIn(formula)) {
             variables.emplace(name, in(node, variables.size()));
         }
-        return pythonFormula(*formula, variables, m_helpers);
+        return pythonFormula(formula, variables, m_helpers);
     }
 
     Result<std::string> addImage(const ResolvedNode& node)

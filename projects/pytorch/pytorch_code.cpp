@@ -70,9 +70,7 @@ public:
             }
         }
         for (const auto part : {&NetworkWriter::addStem, &NetworkWriter::addBlocks, &NetworkWriter::addHead}) {
-            if (const Status added = (this->*part)(); !added) {
-                return added.error();
-            }
+            RESIDUA_TRY((this->*part)());
         }
         const TopologySetting setting{m_project, m_project.network.depth(), m_layers.present(),
                                       m_helpers, m_layers.leavesOut(),      m_layers.visits};
@@ -109,14 +107,11 @@ private:
     /// Adds the class, whose parameters the network has once under each prefix.
     Status add(const GraphClass& made, const std::vector<std::string>& prefixes)
     {
-        const Result<GraphCode> code = codeOf(m_project, made, m_helpers);
-        if (!code) {
-            return code.error();
-        }
-        m_graphs += "\n\n" + code->text;
-        m_readsDepth |= code->readsDepth;
+        const GraphCode code = RESIDUA_TRY(codeOf(m_project, made, m_helpers));
+        m_graphs += "\n\n" + code.text;
+        m_readsDepth |= code.readsDepth;
         for (const std::string& prefix : prefixes) {
-            for (const auto& [ours, theirs] : code->names) {
+            for (const auto& [ours, theirs] : code.names) {
                 m_code.names[prefix + ours] = prefix + theirs;
             }
         }
@@ -245,9 +240,7 @@ private:
         }
         m_layerConditions = conditionsOf(blocks); // each layer takes them all, so that all are called alike
         for (const std::string& name : order) {
-            if (const Status added = addBlock(*m_project.network.findBlock(name), layersOf[name]); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addBlock(*m_project.network.findBlock(name), layersOf[name]));
         }
         return Done{};
     }
@@ -263,10 +256,7 @@ private:
                         .methods = {}};
         made.takesFactor = scales();
         made.mixesValues = gate && gate->gate == BranchGateKind::ValueResidual;
-        const Result<std::vector<Graph>> graphs = graphsAsRun(wiring, block);
-        if (!graphs) {
-            return graphs.error();
-        }
+        const std::vector<Graph> graphs = RESIDUA_TRY(graphsAsRun(wiring, block));
         const std::vector<MixPort> ports = portsOf(m_project.stack().topology);
         const auto addMethodOf = [&](const char* name, const char* doc, const Graph& graph) {
             GraphMethod method{name, doc, graph, {}, {}, m_layerConditions};
@@ -275,11 +265,11 @@ private:
             }
             addMethod(made, std::move(method), ports);
         };
-        if (graphs->size() == 1) {
-            addMethodOf("forward", "", graphs->front());
+        if (graphs.size() == 1) {
+            addMethodOf("forward", "", graphs.front());
         } else {
-            addMethodOf("attend", "a(x), the first half.", graphs->front());
-            addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back());
+            addMethodOf("attend", "a(x), the first half.", graphs.front());
+            addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs.back());
         }
         m_classOf[block.name] = made.name;
         const Status added = add(made, prefixes);
@@ -611,13 +601,10 @@ Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector
     if (!project->towers.empty() || std::ranges::any_of(project->losses, isExported) || hasValues) {
         return codeOfTowers(*project, layers);
     }
-    Result<VisitedLayers> visited =
-        visitedLayers(*project, layers.empty() ? std::vector<ExportedLayer>() : layers.front());
-    if (!visited) {
-        return visited.error();
-    }
+    VisitedLayers visited =
+        RESIDUA_TRY(visitedLayers(*project, layers.empty() ? std::vector<ExportedLayer>() : layers.front()));
     const ValueVariables variables = valueVariables(*project);
-    Result<TowerCode> tower = NetworkWriter(*project, *std::move(visited), variables, true).write();
+    Result<TowerCode> tower = NetworkWriter(*project, std::move(visited), variables, true).write();
     return tower ? Result<PyTorchCode>(std::move(tower->code)) : tower.error();
 }
 

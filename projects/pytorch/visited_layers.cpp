@@ -117,13 +117,9 @@ Result<VisitedLayers> visitedLayers(const Project& project, const std::vector<Ex
         visited.visits.push_back(layers.empty() ? evaluatedVisits(loop)
                                                 : std::ranges::count_if(stack.visitsOf(loop.first), runs));
     }
-    if (const Status ordered = orderLayers(stack, visited); !ordered) {
-        return ordered.error();
-    }
+    RESIDUA_TRY(orderLayers(stack, visited));
     for (const auto check : {checkLoops, checkVisits}) {
-        if (const Status expressible = check(stack, visited); !expressible) {
-            return expressible.error();
-        }
+        RESIDUA_TRY(check(stack, visited));
     }
     return visited;
 }

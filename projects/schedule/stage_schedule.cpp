@@ -192,14 +192,11 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
                                      " to " + std::to_string(depth) + " layers"};
         }
     }
-    const Result<std::vector<std::int64_t>> counts = stepsOf(lengths, split, steps, target);
-    if (!counts) {
-        return counts.error();
-    }
-    if (before.fullModelSteps >= counts->back()) {
+    const std::vector<std::int64_t> counts = RESIDUA_TRY(stepsOf(lengths, split, steps, target));
+    if (before.fullModelSteps >= counts.back()) {
         return Error{kPlace, "the full model trains for " + std::to_string(before.fullModelSteps) +
                                  " steps first, which the last stage has to make up for with its " +
-                                 std::to_string(counts->back()) + ", expected fewer"};
+                                 std::to_string(counts.back()) + ", expected fewer"};
     }
     StageSchedule schedule = before;
     schedule.stages.clear();
@@ -210,7 +207,7 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
             always = depth > 1 ? std::vector<std::int64_t>{1, depth} : std::vector<std::int64_t>{1};
         }
         schedule.stages.push_back({start, lengths[s], std::move(always)});
-        start += (*counts)[s];
+        start += counts[s];
     }
     return schedule;
 }

@@ -89,22 +89,19 @@ std::string textOf(const std::optional<Membership>& membership)
 
 Result<std::optional<Membership>> membershipFrom(std::string_view text)
 {
-    const Result<JsonValue> json = parseJson(text);
-    if (!json) {
-        return json.error();
-    }
-    if (std::holds_alternative<std::nullptr_t>(json->data)) {
+    const JsonValue json = RESIDUA_TRY(parseJson(text));
+    if (std::holds_alternative<std::nullptr_t>(json.data)) {
         return std::optional<Membership>();
     }
-    if (!std::holds_alternative<JsonObject>(json->data)) {
-        return Error{"", "is " + nameOfValue(*json) + ", expected an object, or null for a run of no sweep"};
+    if (!std::holds_alternative<JsonObject>(json.data)) {
+        return Error{"", "is " + nameOfValue(json) + ", expected an object, or null for a run of no sweep"};
     }
-    TextFields fields(*json, "");
+    TextFields fields(json, "");
     Membership membership{fields.take("project"), fields.take("sweep"), {}};
     if (fields.error()) {
         return *fields.error();
     }
-    const JsonValue* const point = findMember(*json, "point");
+    const JsonValue* const point = findMember(json, "point");
     const auto* const axes = point != nullptr ? std::get_if<JsonArray>(&point->data) : nullptr;
     if (axes == nullptr || axes->empty()) {
         return Error{"point", (point == nullptr  ? "is missing"

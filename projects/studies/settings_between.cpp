@@ -172,11 +172,7 @@ Result<Project> withSettings(Project project, std::vector<std::string> settings)
     const auto fieldOf = [](const std::string& text) { return pointerFrom(text.substr(0, text.find('='))); };
     std::ranges::stable_sort(settings, {}, [&](const std::string& text) { return settingTurn(fieldOf(text)); });
     for (const std::string& text : settings) {
-        Result<Project> changed = withField(project, fieldOf(text), FieldValue{text.substr(text.find('=') + 1)});
-        if (!changed) {
-            return changed;
-        }
-        project = *std::move(changed);
+        project = RESIDUA_TRY(withField(project, fieldOf(text), FieldValue{text.substr(text.find('=') + 1)}));
     }
     return project;
 }

@@ -66,9 +66,7 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
                                   meantHint(name, names)};
     }
     Project changed = project;
-    if (const Status set = setField(changed, choice->pointer, std::int64_t{chosen - choice->choices.begin()}); !set) {
-        return set.error();
-    }
+    RESIDUA_TRY(setField(changed, choice->pointer, std::int64_t{chosen - choice->choices.begin()}));
     return changed;
 }
 
@@ -296,25 +294,19 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         if (preset != presets.end()) {
             return wiredAs(project, *preset);
         }
-        Result<Topology> topology = topologyFrom(*text, project.network);
-        if (!topology) {
-            return topology.error();
-        }
+        Topology topology = RESIDUA_TRY(topologyFrom(*text, project.network));
         // The blocks get the ports that it feeds. If one cannot have them, validation reports the reason.
-        if (Result<Project> wired = rewired(project, *topology)) {
+        if (Result<Project> wired = rewired(project, topology)) {
             return wired;
         }
         Project changed = project;
-        changed.stack().topology = *std::move(topology);
+        changed.stack().topology = std::move(topology);
         return changed;
     }
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kSchedule) {
-        Result<StageSchedule> schedule = scheduleFrom(*text, project.network.depth(), project.training.steps);
-        if (!schedule) {
-            return schedule.error();
-        }
+        StageSchedule schedule = RESIDUA_TRY(scheduleFrom(*text, project.network.depth(), project.training.steps));
         Project changed = project;
-        changed.stack().schedule = *std::move(schedule);
+        changed.stack().schedule = std::move(schedule);
         return changed;
     }
     if (const auto* number = std::get_if<std::int64_t>(&fresh.data); number != nullptr && pointer == kAllSeeds) {
@@ -342,9 +334,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
                                   pointerHint(project, pointer)};
     }
     JsonValue tree = treeOf(project);
-    if (const Status set = setValueAt(tree, pointer, std::move(fresh)); !set) {
-        return set.error();
-    }
+    RESIDUA_TRY(setValueAt(tree, pointer, std::move(fresh)));
     Result<Project> read = projectFromTree(std::move(tree));
     if (read && pointer == "/data/masking/next_sentence") {
         read->network = withNextSentence(std::move(read->network), read->data.masking.nextSentence);
@@ -359,9 +349,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         Document document{project, {}};
         document.layout.groups = groups != nullptr ? *groups : std::vector<LayerGroup>();
         if (const auto edit = restackEdit(document, read->stack(), "")) {
-            if (const Status done = applyEdit(document, *edit); !done) {
-                return done.error();
-            }
+            RESIDUA_TRY(applyEdit(document, *edit));
             if (groups != nullptr) {
                 *groups = std::move(document.layout.groups);
             }
@@ -390,18 +378,14 @@ std::optional<FieldValue> fieldAt(const Project& project, std::string_view point
 
 Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep)
 {
-    if (const Status good = checkAxes(sweep); !good) {
-        return good.error();
-    }
+    RESIDUA_TRY(checkAxes(sweep));
     std::size_t count = 1;
     for (const SweepAxis& axis : sweep.axes) {
         count *= axis.values.size();
     }
     Project bare = project;
     bare.sweeps.clear();
-    if (const Status good = checkSize(bare, sweep, count); !good) {
-        return good.error();
-    }
+    RESIDUA_TRY(checkSize(bare, sweep, count));
     std::vector<SweepMember> members(count);
     std::set<std::string> labels;
     for (std::size_t i = 0; i < count; ++i) {

@@ -41,11 +41,8 @@ std::string_view trimmed(std::string_view text)
 Result<std::vector<Shortcut>> weighedShortcuts(const Project& project)
 {
     const std::int64_t layers = project.network.depth();
-    const Result<Wiring> opened = withTerms(project.stack().topology.wiring, layers);
-    if (!opened) {
-        return opened.error();
-    }
-    const auto* const mix = std::get_if<DepthMix>(&*opened);
+    const Wiring opened = RESIDUA_TRY(withTerms(project.stack().topology.wiring, layers));
+    const auto* const mix = std::get_if<DepthMix>(&opened);
     if (mix == nullptr) {
         return Error{kPrune, "the wiring " + project.stack().topology.preset +
                                  " has no shortcuts with weights of their own; expected layers such as layer 4"};
@@ -107,32 +104,26 @@ Status addPart(std::string_view part, const Project& project, Pruning& pruning)
         !readEnd(part.substr(colon + 1), target)) {
         return Error{kPrune, "got " + quoted + ", " + std::string(kForms)};
     }
-    const Result<std::vector<Shortcut>> there = weighedShortcuts(project);
-    if (!there) {
-        return there.error();
-    }
+    const std::vector<Shortcut> there = RESIDUA_TRY(weighedShortcuts(project));
     const std::size_t before = pruning.shortcuts.size();
-    for (const Shortcut& each : *there) {
+    for (const Shortcut& each : there) {
         if (source.value_or(each.source) == each.source && target.value_or(each.target) == each.target) {
             pruning.shortcuts.push_back(each);
         }
     }
-    return pruning.shortcuts.size() > before ? Status(Done{}) : notThere(std::string(part), *there, target);
+    return pruning.shortcuts.size() > before ? Status(Done{}) : notThere(std::string(part), there, target);
 }
 
 /// Gives the shortcuts of a mix the state Pruned.
 Status pruneShortcutsOf(Project& project, const std::vector<Shortcut>& shortcuts)
 {
-    const Result<std::vector<Shortcut>> there = weighedShortcuts(project);
-    if (!there) {
-        return there.error();
-    }
+    const std::vector<Shortcut> there = RESIDUA_TRY(weighedShortcuts(project));
     for (const Shortcut& shortcut : shortcuts) {
-        if (!std::ranges::binary_search(*there, shortcut)) {
-            return notThere(nameOf(shortcut), *there, shortcut.target);
+        if (!std::ranges::binary_search(there, shortcut)) {
+            return notThere(nameOf(shortcut), there, shortcut.target);
         }
     }
-    if (there->size() == shortcuts.size()) {
+    if (there.size() == shortcuts.size()) {
         return Error{kPrune, "every shortcut of the wiring would be left out; expected one that stays"};
     }
     project.stack().topology.wiring = *withTerms(project.stack().topology.wiring, project.network.depth());
@@ -158,9 +149,7 @@ std::vector<std::int64_t> withAllVisits(const Stack& stack, const std::vector<st
 Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& layers)
 {
     for (const std::int64_t layer : layers) {
-        if (Status there = checkLayer(made.project, layer); !there) {
-            return there;
-        }
+        RESIDUA_TRY(checkLayer(made.project, layer));
     }
     const std::vector<std::int64_t> removed = withAllVisits(made.project.stack(), layers);
     if (std::ssize(removed) >= made.project.network.depth()) {
@@ -168,10 +157,7 @@ Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& laye
     }
     Document document{made.project, {}};
     const auto edit = removeLayersEdit(document, {layers.begin(), layers.end()});
-    const Status applied = edit ? applyEdit(document, *edit) : Status(Done{});
-    if (!applied) {
-        return applied;
-    }
+    RESIDUA_TRY(edit ? applyEdit(document, *edit) : Status(Done{}));
     made.project = std::move(document.project);
     std::erase_if(made.layers, [&](std::int64_t layer) { return std::ranges::binary_search(removed, layer); });
     return Done{};
@@ -192,10 +178,7 @@ Result<std::vector<Shortcut>> shortcutsPruned(const Project& before, const Proje
     for (std::size_t i = 0; i < there->size(); ++i) {
         states[(*there)[i]] = ShortcutState::frozenAt(static_cast<double>(i)); // its place, whatever its new name
     }
-    const Status fewer = layers.empty() ? Status(Done{}) : removeLayersOf(marked, layers);
-    if (!fewer) {
-        return fewer.error();
-    }
+    RESIDUA_TRY(layers.empty() ? Status(Done{}) : removeLayersOf(marked, layers));
     std::vector<Shortcut> shortcuts;
     for (const auto& [shortcut, state] : std::get<DepthMix>(marked.project.stack().topology.wiring).states) {
         if (state == ShortcutState::Frozen && hasState(*wanted, shortcut, ShortcutState::Pruned)) {
@@ -226,16 +209,10 @@ Result<Pruning> pruningBetween(const Project& before, const Project& after, cons
             parts.layers.push_back(layer);
         }
     }
-    Result<std::vector<Shortcut>> shortcuts = shortcutsPruned(before, after, parts.layers);
-    if (!shortcuts) {
-        return shortcuts.error();
-    }
-    parts.shortcuts = *std::move(shortcuts);
-    const Result<PrunedProject> made = pruned(before, parts);
-    if (!made) {
-        return made.error();
-    }
-    if (!isSameNetwork(made->project.network, after.network)) {
+    std::vector<Shortcut> shortcuts = RESIDUA_TRY(shortcutsPruned(before, after, parts.layers));
+    parts.shortcuts = std::move(shortcuts);
+    const PrunedProject made = RESIDUA_TRY(pruned(before, parts));
+    if (!isSameNetwork(made.project.network, after.network)) {
         return Error{kPrune, "the network differs in more than the parts that were left out (" + textOf(parts) + ")"};
     }
     return parts;
@@ -246,9 +223,7 @@ Result<Pruning> pruningFrom(std::string_view text, const Project& project)
     Pruning pruning;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        if (const Status added = addPart(trimmed(text.substr(begin, end - begin)), project, pruning); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(addPart(trimmed(text.substr(begin, end - begin)), project, pruning));
         begin = end + 1;
     }
     sortUnique(pruning.shortcuts);
@@ -279,10 +254,7 @@ Result<PrunedProject> pruned(const Project& project, const Pruning& pruning)
     PrunedProject made{project, std::vector<std::int64_t>(static_cast<std::size_t>(project.network.depth()))};
     std::iota(made.layers.begin(), made.layers.end(), 1);
     const Status without = parts.shortcuts.empty() ? Status(Done{}) : pruneShortcutsOf(made.project, parts.shortcuts);
-    const Status fewer = !without || parts.layers.empty() ? without : removeLayersOf(made, parts.layers);
-    if (!fewer) {
-        return fewer.error();
-    }
+    RESIDUA_TRY(!without || parts.layers.empty() ? without : removeLayersOf(made, parts.layers));
     for (const Problem& problem : validate(made.project)) {
         if (problem.severity == Severity::Error) {
             return Error{kPrune, "without " + textOf(parts) + ": " + problem.text()};

@@ -504,11 +504,8 @@ Result<Project> rewired(const Project& project, const Topology& topology)
     result.stack().topology = topology;
     const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
     for (const Block* const used : usedBlocks(project.network)) {
-        Result<Block> opened = withPortsApart(*used, mix != nullptr ? mix->ports : MixPorts::Input);
-        if (!opened) {
-            return opened.error();
-        }
-        *result.network.findBlock(used->name) = *std::move(opened);
+        *result.network.findBlock(used->name) =
+            RESIDUA_TRY(withPortsApart(*used, mix != nullptr ? mix->ports : MixPorts::Input));
     }
     return result;
 }

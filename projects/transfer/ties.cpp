@@ -151,18 +151,14 @@ std::vector<std::int64_t> storedSources(const Stack& before, const Stack& after,
 Result<Edit> untieEdit(const Document& document, std::size_t loop)
 {
     const Stack& stack = document.project.stack();
-    if (const Status can = checkUntied(stack, loop); !can) {
-        return can.error();
-    }
+    RESIDUA_TRY(checkUntied(stack, loop));
     EditGroup group{"Untie loop " + std::to_string(loop + 1), {}};
     Document fixed = document;
     if (const Loop all = withoutDraw(stack.loops[loop]); all != stack.loops[loop]) {
         std::vector<Loop> loops = stack.loops;
         loops[loop] = all;
         group.edits.push_back(loopsEdit(document, std::move(loops), group.title));
-        if (const Status applied = applyEdit(fixed, group.edits.back()); !applied) {
-            return applied.error();
-        }
+        RESIDUA_TRY(applyEdit(fixed, group.edits.back()));
     }
     SetStack set = untiedStack(fixed.project.stack(), loop);
     Stack after = fixed.project.stack();
@@ -188,19 +184,13 @@ Result<RetiedProject> untied(const Project& project)
             break;
         }
         const Result<Edit> edit = untieEdit(document, static_cast<std::size_t>(loop - loops.begin()));
-        const Status applied = edit ? applyEdit(document, *edit) : Status(edit.error());
-        if (!applied) {
-            return applied.error();
-        }
+        RESIDUA_TRY(edit ? applyEdit(document, *edit) : Status(edit.error()));
     }
     if (!std::ranges::any_of(project.stack().loops, isTied)) {
         return Error{kTies, "the stack has no loop; expected one whose visits become layers"};
     }
-    Result<Project> valid = checked(std::move(document.project));
-    if (!valid) {
-        return valid.error();
-    }
-    RetiedProject made{*std::move(valid), {}, {}};
+    Project valid = RESIDUA_TRY(checked(std::move(document.project)));
+    RetiedProject made{std::move(valid), {}, {}};
     for (const LayerVisit& at : executionOf(fixed)) {
         made.layers.push_back(project.stack().numberOf(at));
     }
@@ -288,11 +278,7 @@ Result<RetiedProject> tied(const Project& project, const Tie& tie)
     made.project.stack().segments = after.segments;
     made.project.stack().loops = after.loops;
     made.project.losses = namedBy(project, made.project.stack());
-    Result<Project> valid = checked(std::move(made.project));
-    if (!valid) {
-        return valid.error();
-    }
-    made.project = *std::move(valid);
+    made.project = RESIDUA_TRY(checked(std::move(made.project)));
     made = withSources(project, std::move(made));
     for (std::int64_t k = 0; tie.by == TieBy::Stepwise && k < length; ++k) {
         made.made.at(static_cast<std::size_t>(tie.loop.first - 1 + k)) = {tie.loop.first +

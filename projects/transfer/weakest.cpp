@@ -25,13 +25,10 @@ Result<std::vector<double>> flopsOf(const Project& project, const std::vector<Sh
     if (const Result<Wiring> wiring = withTerms(project.stack().topology.wiring, project.network.depth())) {
         weighed.stack().topology.wiring = *wiring;
     }
-    const Result<SoundProject> sound = soundProject(std::make_shared<const Project>(std::move(weighed)));
-    if (!sound) {
-        return sound.error();
-    }
+    const SoundProject sound = RESIDUA_TRY(soundProject(std::make_shared<const Project>(std::move(weighed))));
     std::vector<double> flops;
     for (const ShortcutStrength& strength : strengths) {
-        flops.push_back(costOfShortcuts(*sound, {strength.shortcut}).forwardFlops);
+        flops.push_back(costOfShortcuts(sound, {strength.shortcut}).forwardFlops);
     }
     return flops;
 }
@@ -44,12 +41,9 @@ Result<std::vector<double>> measured(const Project& project, const std::vector<S
         values.push_back(by == WeakBy::Weight ? std::abs(strength.weight) : strength.rise);
     }
     if (by == WeakBy::Flop) {
-        const Result<std::vector<double>> flops = flopsOf(project, strengths);
-        if (!flops) {
-            return flops.error();
-        }
+        const std::vector<double> flops = RESIDUA_TRY(flopsOf(project, strengths));
         for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] /= std::max((*flops)[i], 1.0);
+            values[i] /= std::max(flops[i], 1.0);
         }
     }
     return values;
@@ -66,13 +60,10 @@ std::optional<WeakBy> weakByNamed(std::string_view name)
 Result<Pruning> weakest(const Project& project, const std::vector<ShortcutStrength>& strengths, WeakBy by,
                         std::int64_t count)
 {
-    const Result<std::vector<double>> values = measured(project, strengths, by);
-    if (!values) {
-        return values.error();
-    }
+    const std::vector<double> values = RESIDUA_TRY(measured(project, strengths, by));
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < strengths.size(); ++i) {
-        if (!std::isnan((*values)[i])) {
+        if (!std::isnan(values[i])) {
             order.push_back(i);
         }
     }
@@ -81,7 +72,7 @@ Result<Pruning> weakest(const Project& project, const std::vector<ShortcutStreng
                                   " of no shortcut is known; measure it with residua-cli analyze knockout RUN"};
     }
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-        return std::pair((*values)[a], strengths[a].shortcut) < std::pair((*values)[b], strengths[b].shortcut);
+        return std::pair(values[a], strengths[a].shortcut) < std::pair(values[b], strengths[b].shortcut);
     });
     Pruning chosen;
     for (const std::size_t i : order) {
