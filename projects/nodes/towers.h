@@ -114,6 +114,16 @@ struct ViewedField {
 /// Returns the towers whose values the losses and objectives need.
 [[nodiscard]] std::set<std::size_t> usedTowers(const Project& project);
 
+/// The losses of a document whose gradients go to the same towers.
+struct LossGroup {
+    std::set<std::size_t> trains; ///< towers, by index
+    std::vector<Loss> losses;     ///< further ones
+    bool hasObjectives = false;   ///< true if it has the towers' objectives
+};
+
+/// Returns the groups, the one with the objectives first. Towers that a group does not train pass gradients on.
+[[nodiscard]] std::vector<LossGroup> lossGroupsOf(const Project& project);
+
 /// Returns what the input ports of the first tower's graphs may read besides the entries, by name: the examples'
 /// conditions and masks, the values of the towers that run before it, and those of its own stem's further ports, which
 /// its blocks and its head may read.

@@ -5,7 +5,6 @@
 #include "projects/base/text.h"
 #include "projects/model/objective.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/loss_groups.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
 #include "projects/pytorch/helper_code.h"
@@ -114,15 +113,10 @@ public:
 
     Result<PyTorchCode> write()
     {
-        const Result<std::vector<std::size_t>> order = runOrder(m_project);
-        if (!order) {
-            return order.error();
-        }
-        for (const std::size_t index : *order) {
+        const std::vector<std::size_t> order = RESIDUA_TRY(runOrder(m_project));
+        for (const std::size_t index : order) {
             if (m_used.contains(index)) {
-                if (const Status added = add(index); !added) {
-                    return added.error();
-                }
+                RESIDUA_TRY(add(index));
             }
         }
         m_code.conditions.assign(m_conditions.begin(), m_conditions.end());

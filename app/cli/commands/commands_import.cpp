@@ -9,7 +9,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
-#include "projects/commands/teacher.h"
+#include "projects/commands/tower_edits.h"
 
 #include <nlohmann/json.hpp>
 

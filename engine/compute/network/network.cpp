@@ -11,7 +11,6 @@
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
-#include "projects/nodes/loss_groups.h"
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>

@@ -5,7 +5,7 @@
 
 #include "engine/base/api/environment.h"
 #include "engine/compute/queries/base/query.h"
-#include "projects/commands/teacher.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/file/store.h"
 #include "tests/support/refusal.h"
 #include "tests/support/test_program.h"

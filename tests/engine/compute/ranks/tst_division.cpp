@@ -5,7 +5,7 @@
 #include "engine/compute/train/knockout.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/runs/store/checkpoint.h"
-#include "projects/commands/teacher.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/alteration.h"
