@@ -82,43 +82,34 @@ Result<std::optional<RankPosition>> rankPosition()
     }
     constexpr auto kMost = static_cast<std::int64_t>(kMostRanks);
     const std::string all = " of the processes that " + std::string(launcher->title) + " has started";
-    const Result<std::int64_t> count = numberIn(launcher->count, 1, kMost, "the number" + all);
-    if (!count) {
-        return count.error();
-    }
-    const std::string counted = ", because " + std::string(launcher->count) + " is " + std::to_string(*count);
+    const std::int64_t count = RESIDUA_TRY(numberIn(launcher->count, 1, kMost, "the number" + all));
+    const std::string counted = ", because " + std::string(launcher->count) + " is " + std::to_string(count);
     const Result<std::int64_t> rank =
-        numberIn(launcher->rank, 0, *count - 1, "a number from 0 to " + std::to_string(*count - 1) + counted);
+        numberIn(launcher->rank, 0, count - 1, "a number from 0 to " + std::to_string(count - 1) + counted);
     if (!rank) {
         return rank.error();
     }
-    if (*count == 1) {
+    if (count == 1) {
         return std::optional<RankPosition>();
     }
     const char* const ofMachine = localVariable(*launcher);
-    const Result<std::int64_t> local =
-        textIn(ofMachine) ? numberIn(ofMachine, 0, kMost, "the process's number on its machine, from 0 on") : rank;
-    if (!local) {
-        return local.error();
-    }
+    const std::int64_t local = RESIDUA_TRY(
+        textIn(ofMachine) ? numberIn(ofMachine, 0, kMost, "the process's number on its machine, from 0 on") : rank);
     const std::string host = textIn("MASTER_ADDR").value_or("");
     if (host.empty()) {
         return Error{"MASTER_ADDR", (textIn("MASTER_ADDR") ? "is empty" : "is not set") +
                                         std::string(", expected the address of the machine of rank 0") + counted +
                                         "; one process trains alone"};
     }
-    const Result<std::int64_t> port = numberIn("MASTER_PORT", 1, std::numeric_limits<std::uint16_t>::max(),
-                                               "a free port of rank 0's machine, 1 to 65535" + counted);
-    if (!port) {
-        return port.error();
-    }
+    const std::int64_t port = RESIDUA_TRY(numberIn("MASTER_PORT", 1, std::numeric_limits<std::uint16_t>::max(),
+                                                   "a free port of rank 0's machine, 1 to 65535" + counted));
     const std::string attempt = textIn("TORCHELASTIC_RESTART_COUNT").value_or("");
     return std::optional(RankPosition{
         .rank = static_cast<int>(*rank),
-        .count = static_cast<int>(*count),
-        .local = static_cast<int>(*local),
+        .count = static_cast<int>(count),
+        .local = static_cast<int>(local),
         .storeHost = host,
-        .storePort = static_cast<std::uint16_t>(*port),
+        .storePort = static_cast<std::uint16_t>(port),
         .keepsStore = *rank == 0 && textIn("TORCHELASTIC_USE_AGENT_STORE").value_or("") != "True",
         .attempt = attempt.empty() ? "0" : attempt,
     });

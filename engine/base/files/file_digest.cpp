@@ -84,17 +84,12 @@ Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, c
     Hash hash;
     std::vector<std::byte> block(kDigestBlock);
     for (std::uint64_t offset = 0;; offset += block.size()) {
-        const auto filled = readFrom(file, path, offset, block);
-        if (!filled) {
-            return filled.error();
-        }
-        hash.add(std::span(block).first(*filled));
-        if (*filled < block.size()) {
+        const auto filled = RESIDUA_TRY(readFrom(file, path, offset, block));
+        hash.add(std::span(block).first(filled));
+        if (filled < block.size()) {
             return hash.text();
         }
-        if (const Status wanted = stillWanted(watch, 0); !wanted) {
-            return wanted.error();
-        }
+        RESIDUA_TRY(stillWanted(watch, 0));
     }
 }
 
@@ -110,11 +105,8 @@ struct FileToDigest {
 
 Result<FileToDigest> openToDigest(const fs::path& path)
 {
-    auto file = openRegularFile(path);
-    if (!file) {
-        return file.error();
-    }
-    FileToDigest opened{*std::move(file)};
+    auto file = RESIDUA_TRY(openRegularFile(path));
+    FileToDigest opened{std::move(file)};
     return ::fstat(opened.file.get(), &opened.before) == 0
                ? Result<FileToDigest>(std::move(opened))
                : Result<FileToDigest>(systemError(path, "cannot be read", errno));
@@ -123,11 +115,8 @@ Result<FileToDigest> openToDigest(const fs::path& path)
 template <class Hash>
 Result<std::string> cachedDigest(const fs::path& path, const DigestKind& kind, const PreparationWatch& watch)
 {
-    auto opened = openToDigest(path);
-    if (!opened) {
-        return opened.error();
-    }
-    const auto& [file, before] = *opened;
+    auto opened = RESIDUA_TRY(openToDigest(path));
+    const auto& [file, before] = opened;
     const UserCache cache = digestCache();
     const fs::path kept = keptAt(cache, path, identityOf(before), kind);
     if (auto known = keptDigest(kept, kind)) {

@@ -12,9 +12,7 @@ Status refuseLfsPointer(const InputFile& file, const std::string& what)
 {
     constexpr std::string_view kBegin = "version https://git-lfs";
     std::string head(std::min<std::uint64_t>(file.size(), kBegin.size()), '\0');
-    if (Status read = file.read(0, std::as_writable_bytes(std::span(head))); !read) {
-        return read;
-    }
+    RESIDUA_TRY(file.read(0, std::as_writable_bytes(std::span(head))));
     return head != kBegin ? Status(Done{})
                           : Error{file.path().string(),
                                   "is a pointer of Git LFS and not " + what + " itself: fetch that with git lfs pull"};

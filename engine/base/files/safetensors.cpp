@@ -89,16 +89,10 @@ Result<SafetensorsWriter> SafetensorsWriter::begin(const std::filesystem::path& 
                                                    const std::map<std::string, std::string>& metadata)
 {
     Order order = inFileOrder(tensors);
-    const Result<std::string> header = headerOf(path, order, metadata);
-    if (!header) {
-        return header.error();
-    }
-    auto file = OutputFile::create(path);
-    if (!file) {
-        return file.error();
-    }
-    SafetensorsWriter writer(std::move(*file), std::move(order));
-    const Status begun = writer.put(asBytes(*header));
+    const std::string header = RESIDUA_TRY(headerOf(path, order, metadata));
+    auto file = RESIDUA_TRY(OutputFile::create(path));
+    SafetensorsWriter writer(std::move(file), std::move(order));
+    const Status begun = writer.put(asBytes(header));
     return begun ? Result<SafetensorsWriter>(std::move(writer)) : Result<SafetensorsWriter>(begun.error());
 }
 
@@ -135,57 +129,42 @@ Result<std::uint32_t> SafetensorsWriter::end()
 Status writeNewSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
                            const std::map<std::string, std::string>& metadata)
 {
-    auto writer = SafetensorsWriter::begin(path, formsOf(tensors), metadata);
-    if (!writer) {
-        return writer.error();
+    auto writer = RESIDUA_TRY(SafetensorsWriter::begin(path, formsOf(tensors), metadata));
+    while (const std::string* const name = writer.next()) {
+        RESIDUA_TRY(writer.write(tensors.at(*name).bytes));
     }
-    while (const std::string* const name = writer->next()) {
-        if (auto status = writer->write(tensors.at(*name).bytes); !status) {
-            return status;
-        }
-    }
-    const auto ended = writer->end();
+    const auto ended = writer.end();
     return ended ? Status(Done{}) : Status(ended.error());
 }
 
 Status writeSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
                         const std::map<std::string, std::string>& metadata)
 {
-    if (auto status = checkSizes(path, tensors); !status) {
-        return status;
-    }
+    RESIDUA_TRY(checkSizes(path, tensors));
     const Order order = inFileOrder(formsOf(tensors));
-    Result<std::string> all = headerOf(path, order, metadata);
-    if (!all) {
-        return all.error();
-    }
+    std::string all = RESIDUA_TRY(headerOf(path, order, metadata));
     for (const auto& [name, form] : order) {
         const std::span<const std::byte> bytes = tensors.at(name).bytes;
-        all->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
-    return writeOutput(path, *all);
+    return writeOutput(path, all);
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
 {
-    auto input = InputFile::open(path);
-    if (!input) {
-        return input.error();
-    }
-    auto header = readSafetensorsHeader(*input); // checks that the header accounts for the whole file before it is read
+    auto input = RESIDUA_TRY(InputFile::open(path));
+    auto header = readSafetensorsHeader(input); // checks that the header accounts for the whole file before it is read
     if (!header) {
         return header.error();
     }
     SafetensorsFile file;
-    file.m_size = input->size();
+    file.m_size = input.size();
     file.m_bytes.reset(new (std::nothrow) std::byte[file.m_size]);
     if (!file.m_bytes) {
         return Error{path.string(), "there is no memory for its " + std::to_string(file.m_size) + " bytes"};
     }
     const std::span<std::byte> bytes(file.m_bytes.get(), file.m_size);
-    if (auto status = input->read(0, bytes); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(input.read(0, bytes));
     for (auto& [name, place] : header->tensors) {
         file.m_tensors[name] = {place.type, std::move(place.shape), bytes.subspan(place.begin, place.bytes)};
     }

@@ -59,15 +59,9 @@ public:
             return fail(name, "expected an object, got " + std::string(value.type_name()));
         }
         TensorPlace tensor;
-        if (auto status = readType(name, value, tensor); !status) {
-            return status.error();
-        }
-        if (auto status = readShape(name, value, tensor); !status) {
-            return status.error();
-        }
-        if (auto status = readBytes(name, value, tensor); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(readType(name, value, tensor));
+        RESIDUA_TRY(readShape(name, value, tensor));
+        RESIDUA_TRY(readBytes(name, value, tensor));
         return tensor;
     }
 
@@ -163,13 +157,9 @@ Result<std::uint64_t> headerLength(const InputFile& file)
         return Error{place, "is " + std::to_string(file.size()) + " bytes long, too short for safetensors"};
     }
     std::uint64_t length = 0;
-    if (auto status = file.read(0, std::as_writable_bytes(std::span(&length, 1))); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(file.read(0, std::as_writable_bytes(std::span(&length, 1))));
     if (length > kLongestHeader || length > file.size() - kSafetensorsPrefix) {
-        if (Status fetched = refuseLfsPointer(file, "the safetensors file"); !fetched) {
-            return fetched.error();
-        }
+        RESIDUA_TRY(refuseLfsPointer(file, "the safetensors file"));
         return Error{place, "its header claims " + std::to_string(length) + " bytes, the file holds " +
                                 std::to_string(file.size() - kSafetensorsPrefix) + " (truncated or not safetensors)"};
     }
@@ -261,35 +251,20 @@ std::optional<std::uint64_t> byteCount(StoredType type, const std::vector<std::i
 
 Result<SafetensorsHeader> readSafetensorsHeader(const InputFile& file)
 {
-    const auto length = headerLength(file);
-    if (!length) {
-        return length.error();
-    }
-    std::string text(*length, '\0');
-    if (auto status = file.read(kSafetensorsPrefix, std::as_writable_bytes(std::span(text))); !status) {
-        return status.error();
-    }
-    const auto json = parseHeader(file.path(), asBytes(text));
-    if (!json) {
-        return json.error();
-    }
+    const auto length = RESIDUA_TRY(headerLength(file));
+    std::string text(length, '\0');
+    RESIDUA_TRY(file.read(kSafetensorsPrefix, std::as_writable_bytes(std::span(text))));
+    const auto json = RESIDUA_TRY(parseHeader(file.path(), asBytes(text)));
     SafetensorsHeader header;
-    header.dataBegin = kSafetensorsPrefix + *length;
+    header.dataBegin = kSafetensorsPrefix + length;
     TensorReader reader(file.path(), header.dataBegin, file.size() - header.dataBegin);
-    for (const auto& [name, value] : json->items()) {
+    for (const auto& [name, value] : json.items()) {
         if (name == kMetadataKey) {
-            auto metadata = readMetadata(file.path(), value);
-            if (!metadata) {
-                return metadata.error();
-            }
-            header.metadata = std::move(*metadata);
+            auto metadata = RESIDUA_TRY(readMetadata(file.path(), value));
+            header.metadata = std::move(metadata);
             continue;
         }
-        auto tensor = reader.read(name, value);
-        if (!tensor) {
-            return tensor.error();
-        }
-        header.tensors[name] = std::move(*tensor);
+        header.tensors[name] = RESIDUA_TRY(reader.read(name, value));
     }
     const Status covered = reader.checkCover();
     return covered ? Result<SafetensorsHeader>(std::move(header)) : Result<SafetensorsHeader>(covered.error());

@@ -40,15 +40,12 @@ bool isPlainName(const std::string& name)
 /// Returns the files that an index names, each with its tensors.
 Result<std::map<std::string, std::vector<std::string>>> filesIn(const fs::path& index)
 {
-    const Result<std::string> text = readFile(index);
-    if (!text) {
-        return text.error();
-    }
-    if (const auto deep = tooDeep(*text, kDeepestIndex)) {
+    const std::string text = RESIDUA_TRY(readFile(index));
+    if (const auto deep = tooDeep(text, kDeepestIndex)) {
         return Error{index.string(), deep->message};
     }
     // An ordered object would search a hundred thousand names one by one.
-    const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object()) {
         return Error{index.string(), "is not a JSON object, expected an index of tensors by file"};
     }
@@ -115,23 +112,15 @@ Result<TensorFiles> TensorFiles::openFile(const fs::path& path)
 
 Status TensorFiles::addIndexed(const fs::path& folder, const fs::path& index)
 {
-    const auto files = filesIn(index);
-    if (!files) {
-        return files.error();
-    }
-    for (const auto& [name, tensors] : *files) {
-        const Result<fs::path> path = fileOf(folder, name);
-        if (!path) {
-            return path.error();
-        }
-        if (path->empty()) {
+    const auto files = RESIDUA_TRY(filesIn(index));
+    for (const auto& [name, tensors] : files) {
+        const fs::path path = RESIDUA_TRY(fileOf(folder, name));
+        if (path.empty()) {
             return Error{(folder / name).string(), "is missing; " + index.filename().string() + " names it for " +
                                                        std::to_string(tensors.size()) + " tensors, " + tensors.front() +
                                                        " among them"};
         }
-        if (Status added = add(*path, &tensors); !added) {
-            return added;
-        }
+        RESIDUA_TRY(add(path, &tensors));
         m_files.back().release(); // closes it: the number of files may exceed the limit of open files
     }
     return Done{};
@@ -139,30 +128,24 @@ Status TensorFiles::addIndexed(const fs::path& folder, const fs::path& index)
 
 Status TensorFiles::add(const fs::path& path, const std::vector<std::string>* wanted)
 {
-    Result<InputFile> file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    Result<SafetensorsHeader> header = readSafetensorsHeader(*file);
-    if (!header) {
-        return header.error();
-    }
+    InputFile file = RESIDUA_TRY(InputFile::open(path));
+    SafetensorsHeader header = RESIDUA_TRY(readSafetensorsHeader(file));
     const std::size_t number = m_files.size();
     if (wanted == nullptr) {
-        for (auto& [name, place] : header->tensors) {
+        for (auto& [name, place] : header.tensors) {
             m_tensors[name] = {number, std::move(place)};
         }
     } else {
         for (const std::string& name : *wanted) {
-            const auto found = header->tensors.find(name);
-            if (found == header->tensors.end()) {
+            const auto found = header.tensors.find(name);
+            if (found == header.tensors.end()) {
                 m_absent[name] = path;
             } else {
                 m_tensors[name] = {number, std::move(found->second)};
             }
         }
     }
-    m_files.push_back(std::move(*file));
+    m_files.push_back(std::move(file));
     return Done{};
 }
 

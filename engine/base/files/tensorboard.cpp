@@ -88,11 +88,8 @@ std::string tensorBoardRecord(std::string_view event)
 Result<TensorBoardWriter> TensorBoardWriter::create(const std::filesystem::path& directory,
                                                     std::optional<std::int64_t> purgeFrom)
 {
-    auto file = OutputFile::create(freshName(directory));
-    if (!file) {
-        return file.error();
-    }
-    TensorBoardWriter writer(std::move(*file));
+    auto file = RESIDUA_TRY(OutputFile::create(freshName(directory)));
+    TensorBoardWriter writer(std::move(file));
     std::string version = eventAt(0);
     putBytes(version, 3, "brain.Event:2");
     writer.m_buffer += tensorBoardRecord(version);
@@ -105,9 +102,7 @@ Result<TensorBoardWriter> TensorBoardWriter::create(const std::filesystem::path&
         putBytes(event, 7, start);
         writer.m_buffer += tensorBoardRecord(event);
     }
-    if (auto status = writer.flush(); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(writer.flush());
     return writer;
 }
 

@@ -99,13 +99,10 @@ Result<std::int64_t> ArchiveWriter::finish()
 
 Result<ArchiveReader> ArchiveReader::open(const fs::path& file)
 {
-    auto descriptor = openRegularFile(file);
-    if (!descriptor) {
-        return descriptor.error();
-    }
+    auto descriptor = RESIDUA_TRY(openRegularFile(file));
     ArchiveReader reader;
     reader.m_file = file;
-    reader.m_descriptor = std::move(*descriptor);
+    reader.m_descriptor = std::move(descriptor);
     reader.m_archive.reset(archive_read_new());
     archive* const handle = reader.m_archive.get();
     if (handle == nullptr) {

@@ -62,32 +62,23 @@ public:
 
     Status extract(const BundledFile& listed, const fs::path& folder)
     {
-        const auto entry = m_reader.next();
-        if (!entry) {
-            return entry.error();
-        }
+        const auto entry = RESIDUA_TRY(m_reader.next());
         const std::string wanted = "\"" + listed.path + "\"";
-        if (!*entry) {
+        if (!entry) {
             return Error{m_file.string(), "is cut off: it ends before " + wanted};
         }
-        if ((*entry)->path != listed.path || (*entry)->bytes != listed.bytes) {
+        if (entry->path != listed.path || entry->bytes != listed.bytes) {
             return Error{m_file.string(), "has another entry where its list has " + wanted + " of " +
                                               std::to_string(listed.bytes) +
                                               " bytes: it is damaged, or no work of Residua"};
         }
         const fs::path path = folder / listed.path;
-        auto out = createNew(path);
-        if (!out) {
-            return out.error();
-        }
-        const auto checksum = copy(listed, *out, path);
-        if (!checksum) {
-            return checksum.error();
-        }
-        if (*checksum != listed.checksum) {
+        auto out = RESIDUA_TRY(createNew(path));
+        const auto checksum = RESIDUA_TRY(copy(listed, out, path));
+        if (checksum != listed.checksum) {
             return Error{m_file.string(), "is damaged: the bytes of " + wanted + " are not those that were packed"};
         }
-        return finishFile(*out) ? Status(Done{}) : Status(systemError(path, "cannot be written", errno));
+        return finishFile(out) ? Status(Done{}) : Status(systemError(path, "cannot be written", errno));
     }
 
 private:
@@ -96,19 +87,16 @@ private:
         std::uint32_t checksum = 0;
         for (std::int64_t left = listed.bytes; left > 0;) {
             m_buffer.resize(static_cast<std::size_t>(std::min<std::int64_t>(left, kChunk)));
-            const auto got = readUpTo(m_reader, m_buffer);
-            if (!got) {
-                return got.error();
-            }
-            if (*got != m_buffer.size()) {
+            const auto got = RESIDUA_TRY(readUpTo(m_reader, m_buffer));
+            if (got != m_buffer.size()) {
                 return Error{m_file.string(), "is cut off within \"" + listed.path + "\""};
             }
             if (!writeBytes(out.get(), m_buffer)) {
                 return systemError(path, "cannot be written", errno);
             }
             checksum = crc32c(m_buffer, checksum);
-            left -= static_cast<std::int64_t>(*got);
-            m_done += static_cast<std::int64_t>(*got);
+            left -= static_cast<std::int64_t>(got);
+            m_done += static_cast<std::int64_t>(got);
             if (m_watch && !m_watch(static_cast<double>(m_done) / static_cast<double>(m_total))) {
                 return Error{"", "given up: nothing is unpacked"};
             }
@@ -128,18 +116,15 @@ private:
 
 Result<BundleContents> readContents(ArchiveReader& reader, const fs::path& file)
 {
-    const auto entry = reader.next();
-    if (!entry) {
-        return entry.error();
-    }
-    if (!*entry || (*entry)->path != kManifest) {
+    const auto entry = RESIDUA_TRY(reader.next());
+    if (!entry || entry->path != kManifest) {
         return Error{file.string(), std::string("is no bundle of Residua: it does not begin with ") + kManifest};
     }
-    if ((*entry)->bytes < 0 || std::cmp_greater((*entry)->bytes, kLongestManifest)) {
-        return Error{file.string(), "has a list of " + std::to_string((*entry)->bytes) + " bytes, expected at most " +
+    if (entry->bytes < 0 || std::cmp_greater(entry->bytes, kLongestManifest)) {
+        return Error{file.string(), "has a list of " + std::to_string(entry->bytes) + " bytes, expected at most " +
                                         std::to_string(kLongestManifest)};
     }
-    std::vector<std::byte> text(static_cast<std::size_t>((*entry)->bytes));
+    std::vector<std::byte> text(static_cast<std::size_t>(entry->bytes));
     const auto got = readUpTo(reader, text);
     if (!got || *got != text.size()) {
         return got ? Error{file.string(), "is cut off within its list"} : got.error();
@@ -152,16 +137,11 @@ Status extractFiles(ArchiveReader& reader, const fs::path& file, const BundleCon
 {
     Extractor extractor(reader, file, contents, watch);
     for (const BundledFile& listed : contents.files) {
-        if (const Status extracted = extractor.extract(listed, folder); !extracted) {
-            return extracted;
-        }
+        RESIDUA_TRY(extractor.extract(listed, folder));
     }
-    const auto more = reader.next();
-    if (!more) {
-        return more.error();
-    }
-    return *more ? Status(Error{file.string(), "holds " + shown((*more)->path) + ", which its list has not"})
-                 : Status(Done{});
+    const auto more = RESIDUA_TRY(reader.next());
+    return more ? Status(Error{file.string(), "holds " + shown(more->path) + ", which its list has not"})
+                : Status(Done{});
 }
 
 Status checkGrowth(const BundleContents& contents, const fs::path& file)

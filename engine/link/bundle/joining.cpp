@@ -140,11 +140,8 @@ Status joinRun(const fs::path& run, const fs::path& place, Moves& moves, Unpacke
         arrived.directory = freePath(place);
     }
     if (arrived.arrival == RunArrival::GoneOn) {
-        const auto trashed = moves.trash(place);
-        if (!trashed) {
-            return trashed.error();
-        }
-        result.notes.push_back("what was known of run " + place.filename().string() + " lies in " + trashed->string());
+        const auto trashed = RESIDUA_TRY(moves.trash(place));
+        result.notes.push_back("what was known of run " + place.filename().string() + " lies in " + trashed.string());
     }
     result.runs.push_back(arrived);
     return arrived.arrival == RunArrival::Known ? Status(Done{}) : moves.move(run, arrived.directory);
@@ -184,9 +181,7 @@ Status addData(const BundleContents& contents, const fs::path& folder, const std
                 isBeyondLink = true;
                 continue;
             }
-            if (const Status moved = moves.move(folder / file.path, place); !moved) {
-                return moved;
-            }
+            RESIDUA_TRY(moves.move(folder / file.path, place));
             ++files;
             bytes += file.bytes;
         }
@@ -231,14 +226,11 @@ Status joinPages(const fs::path& from, const std::map<std::string, std::string>&
 {
     const fs::path folder = result.project / projects::kRunsFolder;
     for (const std::string& name : listPages(from)) {
-        auto page = readPage(from / (name + kPageSuffix));
-        if (!page) {
-            return page.error();
-        }
-        renameRuns(*page, renamed);
+        auto page = RESIDUA_TRY(readPage(from / (name + kPageSuffix)));
+        renameRuns(page, renamed);
         const auto isKnown = [&](const Result<fs::path>& file) {
             const auto there = file ? readPage(*file) : Result<StudyPage>(file.error());
-            return there && *there == *page;
+            return there && *there == page;
         };
         const auto isTaken = [&](const std::string& other) {
             std::error_code ignored;
@@ -249,7 +241,7 @@ Status joinPages(const fs::path& from, const std::map<std::string, std::string>&
         if (isKnown(place)) {
             continue;
         }
-        Status joined = place ? writePage(from, name, *page) : Status(place.error());
+        Status joined = place ? writePage(from, name, page) : Status(place.error());
         joined = joined ? moves.move(from / (name + kPageSuffix), *place) : joined;
         if (!joined) {
             return joined;
@@ -330,13 +322,9 @@ Status join(const BundleContents& contents, const fs::path& folder, const Bundle
             needed.insert(ofIt.begin(), ofIt.end());
         }
     }
-    if (const Status added = addData(contents, folder, needed, moves, result); !added) {
-        return added;
-    }
+    RESIDUA_TRY(addData(contents, folder, needed, moves, result));
     const fs::path from = folder / projects::kRunsFolder;
-    if (const Status added = joinPages(from, renamed, moves, result); !added) {
-        return added;
-    }
+    RESIDUA_TRY(joinPages(from, renamed, moves, result));
     moves.keep();
     if (const Status added = joinGroups(result.project / projects::kRunsFolder, from); !added) {
         result.notes.push_back("the notes of groups are not added: " + added.error().text());

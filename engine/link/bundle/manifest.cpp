@@ -151,24 +151,18 @@ Status checkPaths(const std::string& place, const BundleContents& contents)
 {
     std::int64_t total = 0;
     for (const BundledFile& file : contents.files) {
-        if (const Status sound = checkBundledPath(place, file.path); !sound) {
-            return sound;
-        }
+        RESIDUA_TRY(checkBundledPath(place, file.path));
         if (total += file.bytes; total > kMostBytes) {
             return Error{place, "claims to hold more than a million GB"};
         }
     }
     for (const std::string& run : contents.runs) {
-        if (const Status sound = checkBundledPath(place, run); !sound) {
-            return sound;
-        }
+        RESIDUA_TRY(checkBundledPath(place, run));
         if (const std::string folder = std::string(projects::kRunsFolder) + "/"; !run.starts_with(folder)) {
             return Error{place, "has a run at " + shown(run) + ", expected one below " + folder};
         }
     }
-    if (const Status apart = checkRuns(place, contents.runs); !apart) {
-        return apart;
-    }
+    RESIDUA_TRY(checkRuns(place, contents.runs));
     const Status named = checkBundledPath(place, contents.folder);
     if (!named || contents.folder.find('/') != std::string::npos || isHidden(contents.folder)) {
         return Error{place, "names its folder " + shown(contents.folder) + ", expected a single plain name"};
@@ -242,11 +236,8 @@ Status checkBundledPath(const std::string& place, const std::string& path)
 Result<BundleContents> manifestFrom(const fs::path& file, std::string_view text)
 {
     const std::string place = file.string() + " · " + kManifest;
-    const auto json = parseRecord(place, text, kLongestManifest);
-    if (!json) {
-        return json.error();
-    }
-    auto contents = contentsFrom(*json, place);
+    const auto json = RESIDUA_TRY(parseRecord(place, text, kLongestManifest));
+    auto contents = contentsFrom(json, place);
     if (!contents) {
         return contents;
     }

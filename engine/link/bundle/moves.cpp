@@ -53,9 +53,7 @@ Status copyTo(const fs::path& from, const fs::path& to)
     for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
         std::error_code gone;
         const fs::path& path = entry->path();
-        if (Status kept = entry->is_directory(gone) ? syncDirectory(path) : syncFile(path); !kept) {
-            return kept;
-        }
+        RESIDUA_TRY(entry->is_directory(gone) ? syncDirectory(path) : syncFile(path));
     }
     return code ? Status(cannotBePut(to, code.value())) : syncDirectory(to);
 }
@@ -102,9 +100,7 @@ Status MadeFolders::make(const fs::path& folder)
         return Done{};
     }
     if (folder.has_parent_path() && folder.parent_path() != folder) {
-        if (Status above = make(folder.parent_path()); !above) {
-            return above;
-        }
+        RESIDUA_TRY(make(folder.parent_path()));
     }
     if (fs::create_directory(folder, code)) {
         m_made.push_back(folder);

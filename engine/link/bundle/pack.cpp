@@ -32,45 +32,33 @@ public:
     {
         PackedBundle packed{m_list.contents, 0, m_list.notes};
         for (const ListedFile& listed : m_list.files) {
-            const auto checksum = goOver(listed, [](std::span<const std::byte>) { return Status(Done{}); });
-            if (!checksum) {
-                return checksum.error();
-            }
-            packed.contents.files.push_back({listed.path, listed.bytes, *checksum});
+            const auto checksum =
+                RESIDUA_TRY(goOver(listed, [](std::span<const std::byte>) { return Status(Done{}); }));
+            packed.contents.files.push_back({listed.path, listed.bytes, checksum});
         }
-        auto writer = ArchiveWriter::create(file);
-        if (!writer) {
-            return writer.error();
-        }
+        auto writer = RESIDUA_TRY(ArchiveWriter::create(file));
         const std::string manifest = manifestText(packed.contents);
         if (manifest.size() > kLongestManifest) {
             return Error{m_list.project.string(), "has too many files for one bundle"};
         }
-        Status written = writer->begin(kManifest, static_cast<std::int64_t>(manifest.size()));
-        written = written ? writer->write(asBytes(manifest)) : written;
+        Status written = writer.begin(kManifest, static_cast<std::int64_t>(manifest.size()));
+        written = written ? writer.write(asBytes(manifest)) : written;
         for (std::size_t i = 0; written && i < m_list.files.size(); ++i) {
-            written = add(*writer, m_list.files[i], packed.contents.files[i].checksum);
+            written = add(writer, m_list.files[i], packed.contents.files[i].checksum);
         }
-        const auto size = written ? writer->finish() : Result<std::int64_t>(written.error());
-        if (!size) {
-            return size.error();
-        }
-        packed.size = *size;
+        const auto size = RESIDUA_TRY(written ? writer.finish() : Result<std::int64_t>(written.error()));
+        packed.size = size;
         return packed;
     }
 
 private:
     Status add(ArchiveWriter& writer, const ListedFile& listed, std::uint32_t expected)
     {
-        if (const Status begun = writer.begin(listed.path, listed.bytes); !begun) {
-            return begun;
-        }
-        const auto checksum = goOver(listed, [&](std::span<const std::byte> bytes) { return writer.write(bytes); });
-        if (!checksum) {
-            return checksum.error();
-        }
-        return *checksum == expected ? Status(Done{})
-                                     : Error{listed.source.string(), "was changed while it was packed: pack again"};
+        RESIDUA_TRY(writer.begin(listed.path, listed.bytes));
+        const auto checksum =
+            RESIDUA_TRY(goOver(listed, [&](std::span<const std::byte> bytes) { return writer.write(bytes); }));
+        return checksum == expected ? Status(Done{})
+                                    : Error{listed.source.string(), "was changed while it was packed: pack again"};
     }
 
     /// Passes the bytes to `take` in pieces and returns their checksum.
@@ -82,17 +70,14 @@ private:
             m_done += listed.bytes;
             return taken ? Result<std::uint32_t>(crc32c(asBytes(*listed.text))) : taken.error();
         }
-        const auto file = InputFile::open(listed.source);
-        if (!file) {
-            return file.error();
-        }
-        if (std::cmp_not_equal(file->size(), listed.bytes)) {
+        const auto file = RESIDUA_TRY(InputFile::open(listed.source));
+        if (std::cmp_not_equal(file.size(), listed.bytes)) {
             return Error{listed.source.string(), "was changed while it was packed: pack again"};
         }
         std::uint32_t checksum = 0;
-        for (std::uint64_t at = 0; at < file->size();) {
-            m_buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file->size() - at)));
-            Status taken = file->read(at, m_buffer);
+        for (std::uint64_t at = 0; at < file.size();) {
+            m_buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file.size() - at)));
+            Status taken = file.read(at, m_buffer);
             taken = taken ? take(m_buffer) : taken;
             if (!taken) {
                 return taken.error();
@@ -136,12 +121,9 @@ Status checkOther(const PackingList& list, const fs::path& file)
 
 Result<PackedBundle> weighBundle(const PackRequest& request)
 {
-    auto list = packingList(request, Listing::ToWeigh);
-    if (!list) {
-        return list.error();
-    }
-    PackedBundle weighed{std::move(list->contents), 0, std::move(list->notes)};
-    for (const ListedFile& file : list->files) {
+    auto list = RESIDUA_TRY(packingList(request, Listing::ToWeigh));
+    PackedBundle weighed{std::move(list.contents), 0, std::move(list.notes)};
+    for (const ListedFile& file : list.files) {
         weighed.contents.files.push_back({file.path, file.bytes, 0});
     }
     return weighed;
@@ -154,21 +136,12 @@ Result<PackedBundle> pack(const PackRequest& request, const fs::path& file, cons
     if (fs::exists(there) && !fs::is_regular_file(there)) {
         return Error{file.string(), "is no plain file, expected the name of a bundle to write"};
     }
-    const auto list = packingList(request, Listing::ToPack);
-    if (!list) {
-        return list.error();
-    }
-    if (const Status other = checkOther(*list, file); !other) {
-        return other.error();
-    }
+    const auto list = RESIDUA_TRY(packingList(request, Listing::ToPack));
+    RESIDUA_TRY(checkOther(list, file));
     PackedBundle packed;
     const Status written = replaceBy(
         [&](const fs::path& temporary) -> Status {
-            auto bundle = Packer(*list, watch).write(temporary);
-            if (!bundle) {
-                return bundle.error();
-            }
-            packed = *std::move(bundle);
+            packed = RESIDUA_TRY(Packer(list, watch).write(temporary));
             return Done{};
         },
         file);

@@ -66,24 +66,16 @@ public:
     Status add(const fs::path& directory, const std::vector<fs::path>& runs, const fs::path& only)
     {
         m_list.project = directory;
-        if (const Status added = addProject(only); !added) {
-            return added;
-        }
-        if (const Status added = addIdentity(); !added) {
-            return added;
-        }
+        RESIDUA_TRY(addProject(only));
+        RESIDUA_TRY(addIdentity());
         for (const fs::path& run : runs) {
-            if (const Status added = addRun(run, only.empty() ? Named::No : Named::Yes); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addRun(run, only.empty() ? Named::No : Named::Yes));
         }
         if (only.empty()) {
             addPages();
         }
         for (const ListedFile& file : m_list.files) {
-            if (const Status sound = checkBundledPath(directory.string(), file.path); !sound) {
-                return sound;
-            }
+            RESIDUA_TRY(checkBundledPath(directory.string(), file.path));
         }
         return Done{};
     }
@@ -99,22 +91,16 @@ private:
         const bool whole = fs::exists(directory / projects::kProjectFile, ignored);
         const fs::path source = (whole ? directory : run / kFrozenProject) / projects::kProjectFile;
         const auto text = readFile(source);
-        auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
-        if (!project) {
-            return project.error();
-        }
-        m_list.contents.project = printable(project->name, LineEnds::Escape);
+        auto project = RESIDUA_TRY(text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error()));
+        m_list.contents.project = printable(project.name, LineEnds::Escape);
         m_list.contents.folder = directory.filename().string();
         if (m_list.contents.folder.empty() || isHidden(m_list.contents.folder) ||
             !checkBundledPath("", m_list.contents.folder)) {
             m_list.contents.folder = "project";
         }
         std::map<std::string, std::string> renamed;
-        const Status data = addData(*project, renamed, Named::Yes);
-        if (!data) {
-            return data;
-        }
-        addText(projects::kProjectFile, renamed.empty() ? *text : projects::toJson(*project));
+        RESIDUA_TRY(addData(project, renamed, Named::Yes));
+        addText(projects::kProjectFile, renamed.empty() ? *text : projects::toJson(project));
         if (whole && fs::exists(directory / projects::kLayoutFile, ignored)) {
             return addFile(projects::kLayoutFile, directory / projects::kLayoutFile);
         }
@@ -165,17 +151,13 @@ private:
                 continue;
             }
             if (path.tokeniser != nullptr) {
-                if (const Status added = addTokeniser(path, renamed); !added) {
-                    return added;
-                }
+                RESIDUA_TRY(addTokeniser(path, renamed));
                 continue;
             }
             BundledPart part{before, static_cast<std::int64_t>(files->size()), 0, wanted};
             if (wanted) {
                 const std::string place = placeOf(fs::path(before));
-                if (const Status added = addFiles(place, m_list.project / before, *files, part); !added) {
-                    return added;
-                }
+                RESIDUA_TRY(addFiles(place, m_list.project / before, *files, part));
                 if (place != before && fs::path(before).lexically_normal() != place) {
                     *path.path = place;
                     renamed[before] = place;
@@ -204,9 +186,7 @@ private:
             const fs::path source = m_list.project / before;
             const std::string place = (folder / source.filename()).generic_string();
             BundledPart part{place, 1, 0, true};
-            if (const Status added = addFiles(place, source, {source}, part); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addFiles(place, source, {source}, part));
             if (fs::path(before).lexically_normal() != place) {
                 renamed[before] = place;
             }
@@ -259,9 +239,7 @@ private:
             const std::string path = below.empty() || below == "." ? place : place + "/" + below.generic_string();
             std::error_code code;
             part.bytes += static_cast<std::int64_t>(fs::file_size(file, code));
-            if (const Status added = addFile(path, file); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addFile(path, file));
         }
         return Done{};
     }
@@ -295,9 +273,7 @@ private:
         }
         const std::string place = runPlace(run);
         std::map<std::string, std::string> renamed;
-        if (const Status added = addData(*project, renamed, Named::No); !added) {
-            return added;
-        }
+        RESIDUA_TRY(addData(*project, renamed, Named::No));
         addText(place + "/" + kFrozenProject + "/" + projects::kProjectFile,
                 renamed.empty() ? *frozen : projects::toJson(*project));
         addRunFile(place, std::move(*file), renamed);
@@ -377,9 +353,7 @@ private:
             } else if (path.extension() == kBundleSuffix) {
                 m_list.notes.push_back("the bundle " + path.string() + " is left out");
             } else if (fs::is_regular_file(status) && below != kRunFile && !isOfAProcess(path.filename().string())) {
-                if (const Status added = addFile(place + "/" + below.generic_string(), path); !added) {
-                    return added;
-                }
+                RESIDUA_TRY(addFile(place + "/" + below.generic_string(), path));
             }
         }
         return code ? Status(systemError(run, "cannot be listed", code.value())) : Status(Done{});
@@ -448,11 +422,8 @@ Result<PackingList> packingList(const PackRequest& request, Listing listing)
     std::error_code ignored;
     fs::path source = withoutSlash(fs::weakly_canonical(fs::absolute(request.source, ignored), ignored));
     if (fs::exists(source / kRunFile, ignored)) {
-        const auto project = projectDirectoryOf(source);
-        if (!project) {
-            return project.error();
-        }
-        const Status added = lister.add(*project, {source}, source);
+        const auto project = RESIDUA_TRY(projectDirectoryOf(source));
+        const Status added = lister.add(project, {source}, source);
         return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
     }
     if (source.filename() == projects::kProjectFile) {

@@ -17,9 +17,7 @@ Result<std::string> ensureIdentity(const std::filesystem::path& directory)
     std::string identity = identityOf(directory);
     if (identity.empty()) {
         identity = newIdentity();
-        if (const Status written = writeFileAtomically(directory / kIdentityFile, identity + "\n"); !written) {
-            return written.error();
-        }
+        RESIDUA_TRY(writeFileAtomically(directory / kIdentityFile, identity + "\n"));
     }
     return identity;
 }

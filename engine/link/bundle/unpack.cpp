@@ -190,51 +190,37 @@ Result<BundleContents> readBundle(const fs::path& file)
 Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, const BundleWatch& watch,
                               BundleGrowth growth)
 {
-    auto reader = ArchiveReader::open(file);
-    const auto contents = reader ? readContents(*reader, file) : Result<BundleContents>(reader.error());
-    if (!contents) {
-        return contents.error();
-    }
-    const Status plausible = growth == BundleGrowth::Any ? Status(Done{}) : checkGrowth(*contents, file);
-    if (!plausible) {
-        return plausible.error();
-    }
-    const auto target = placeFor(*contents, folder);
-    const auto joined = target ? isJoining(*contents, *target) : Result<bool>(target.error());
-    if (!joined) {
-        return joined.error();
-    }
-    UnpackedBundle result{*target, *joined, {}, {}};
+    auto reader = RESIDUA_TRY(ArchiveReader::open(file));
+    const auto contents = RESIDUA_TRY(readContents(reader, file));
+    RESIDUA_TRY(growth == BundleGrowth::Any ? Status(Done{}) : checkGrowth(contents, file));
+    const auto target = placeFor(contents, folder);
+    const auto joined = RESIDUA_TRY(target ? isJoining(contents, *target) : Result<bool>(target.error()));
+    UnpackedBundle result{*target, joined, {}, {}};
     MadeFolders above;
-    if (const Status made = above.make(target->parent_path()); !made) {
-        return made.error();
-    }
+    RESIDUA_TRY(above.make(target->parent_path()));
     std::error_code code;
     // If runs/ is a link to another disk, unpacks on that disk.
-    const fs::path neighbour = *joined ? fs::weakly_canonical(*target / projects::kRunsFolder, code) : *target;
-    const auto temporary = ScratchFolder::beside(code ? *target : neighbour);
-    if (!temporary) {
-        return temporary.error();
-    }
+    const fs::path neighbour = joined ? fs::weakly_canonical(*target / projects::kRunsFolder, code) : *target;
+    const auto temporary = RESIDUA_TRY(ScratchFolder::beside(code ? *target : neighbour));
     const BundleWatch last = atTheEnd(watch);
-    Status done = checkRoom(*contents, temporary->path());
-    done = done ? extractFiles(*reader, file, *contents, temporary->path(), watch) : done;
-    done = done ? checkUnpacked(file, *contents, temporary->path()) : done;
-    if (done && *joined) {
-        done = join(*contents, temporary->path(), last, result);
+    Status done = checkRoom(contents, temporary.path());
+    done = done ? extractFiles(reader, file, contents, temporary.path(), watch) : done;
+    done = done ? checkUnpacked(file, contents, temporary.path()) : done;
+    if (done && joined) {
+        done = join(contents, temporary.path(), last, result);
     } else if (done) {
-        for (const std::string& run : contents->runs) {
-            const auto info = readRunFile(temporary->path() / run);
+        for (const std::string& run : contents.runs) {
+            const auto info = readRunFile(temporary.path() / run);
             result.runs.push_back({*target / run, RunArrival::New, info ? info->info.step : 0});
         }
-        done = putAt(temporary->path(), *target);
+        done = putAt(temporary.path(), *target);
     }
     if (!done) {
         return done.error();
     }
     above.keep();
     if (!result.joined) { // a joined project has its own data
-        tellLacking(*contents, result);
+        tellLacking(contents, result);
         tellOutside(result);
     }
     tellOtherData(last, result);

@@ -39,14 +39,10 @@ Status checkShapes(const LinearCase& start)
         return Error{"X", "got " + shapeText(start.x) + ", expected at least one row and one column"};
     }
     for (const auto& [name, matrix] : {std::pair{"X", &start.x}, std::pair{"Y", &start.y}}) {
-        if (auto fits = checkOne(name, *matrix, d, n); !fits) {
-            return fits;
-        }
+        RESIDUA_TRY(checkOne(name, *matrix, d, n));
     }
     for (std::size_t k = 0; k < start.weights.size(); ++k) {
-        if (auto fits = checkOne("W_" + std::to_string(k + 1), start.weights[k], d, d); !fits) {
-            return fits;
-        }
+        RESIDUA_TRY(checkOne("W_" + std::to_string(k + 1), start.weights[k], d, d));
     }
     return Done{};
 }
@@ -133,9 +129,7 @@ double SlowBound::atStep(std::int64_t step, double learningRate) const
 
 Result<SlowBound> slowBound(const LinearCase& start)
 {
-    if (auto fits = checkShapes(start); !fits) {
-        return fits.error();
-    }
+    RESIDUA_TRY(checkShapes(start));
     SlowBound bound;
     bound.layers = std::int64_t(start.weights.size());
     bound.premises = {enoughLayers(start.weights.size()), whitened(start.x)};
@@ -171,9 +165,7 @@ double FastBound::atStep(std::int64_t step, double learningRate) const
 
 Result<FastBound> fastBound(const LinearCase& start)
 {
-    if (auto fits = checkShapes(start); !fits) {
-        return fits.error();
-    }
+    RESIDUA_TRY(checkShapes(start));
     FastBound bound;
     bound.premises = {enoughLayers(start.weights.size()), whitened(start.x)};
     const bool sound = bound.holds();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// The only theory here about features of images.
+
 #include "engine/maths/theory/dense_matrix.h"
 
 #include <cstdint>

@@ -99,9 +99,7 @@ PerGrn lostRank(std::int64_t d, double rank)
 
 Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank, Statement statement)
 {
-    if (auto square = checkSquare(a); !square) {
-        return square.error();
-    }
+    RESIDUA_TRY(checkSquare(a));
     const std::int64_t d = a.rows();
     if (collectiveRank < 0 || collectiveRank >= d) {
         return Error{"collective rank r*",
@@ -134,9 +132,7 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
 
 Result<double> excessRiskWithoutShortcuts(const DenseMatrix& a, std::int64_t smallestRank)
 {
-    if (auto square = checkSquare(a); !square) {
-        return square.error();
-    }
+    RESIDUA_TRY(checkSquare(a));
     if (smallestRank < 0 || smallestRank > a.rows()) {
         return Error{"smallest rank",
                      "got " + std::to_string(smallestRank) + ", expected 0 to d = " + std::to_string(a.rows())};
@@ -146,9 +142,7 @@ Result<double> excessRiskWithoutShortcuts(const DenseMatrix& a, std::int64_t sma
 
 Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
 {
-    if (auto square = checkSquare(a); !square) {
-        return square.error();
-    }
+    RESIDUA_TRY(checkSquare(a));
     if (const double asymmetry = (a - symmetricPart(a)).norm(); asymmetry > 1e-12 * a.norm()) {
         return Error{"target A",
                      "its skew part has norm " + numberText(asymmetry, 6) + ", expected a symmetric matrix"};
@@ -164,9 +158,7 @@ Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
 
 Result<PerGrn> rankThresholds(double kappa, std::int64_t d, Statement statement)
 {
-    if (auto task = checkTask(kappa, d); !task) {
-        return task.error();
-    }
+    RESIDUA_TRY(checkTask(kappa, d));
     const double eta = std::sqrt(etaSquared(kappa, d, statement));
     // The larger root of the quadratic in √(r* + c) to which (C.2), (C.6) and (C.10) reduce under Lemma C.1.
     const auto root = [](double x, double size) { return 1 + x * (std::sqrt(x * x + size) - x); };
@@ -180,12 +172,8 @@ Result<PerGrn> gainBounds(const TargetSpectrum& target, std::int64_t d, double c
         return Error{"eigenvalues of A − I", "got λ_min = " + numberText(target.lambdaMin, 6) + ", λ_max = " +
                                                  numberText(target.lambdaMax, 6) + ", expected 0 < λ_min ≤ λ_max"};
     }
-    if (auto task = checkTask(target.kappa(), d); !task) {
-        return task.error();
-    }
-    if (auto rank = checkRank(collectiveRank, d); !rank) {
-        return rank.error();
-    }
+    RESIDUA_TRY(checkTask(target.kappa(), d));
+    RESIDUA_TRY(checkRank(collectiveRank, d));
     const double least = squared(target.lambdaMin);
     const double most = squared(target.lambdaMax);
     const PerGrn lost = lostRank(d, collectiveRank);
@@ -197,12 +185,8 @@ Result<PerGrn> gainBounds(const TargetSpectrum& target, std::int64_t d, double c
 
 Result<PerGrn> equivalentRanks(double kappa, std::int64_t d, double collectiveRank, Statement statement)
 {
-    if (auto task = checkTask(kappa, d); !task) {
-        return task.error();
-    }
-    if (auto rank = checkRank(collectiveRank, d); !rank) {
-        return rank.error();
-    }
+    RESIDUA_TRY(checkTask(kappa, d));
+    RESIDUA_TRY(checkRank(collectiveRank, d));
     const auto reduced = [&](double share) { return (collectiveRank - double(d) * share) / (1 - share); };
     const double linear = reduced(squared(kappa));
     return PerGrn{linear, linear, reduced(etaSquared(kappa, d, statement))};

@@ -28,9 +28,7 @@ Status checkAtLeastZero(const char* what, double value)
 
 Status checkSlow(std::int64_t layers, double start)
 {
-    if (auto deep = checkLayers(layers); !deep) {
-        return deep;
-    }
+    RESIDUA_TRY(checkLayers(layers));
     if (!(start > 0 && start <= 1)) {
         return Error{"start a(0)", "got " + numberText(start, 6) + ", expected above 0 and at most 1"};
     }
@@ -87,12 +85,8 @@ double bisect(double end, Rising rising)
 
 Result<double> slowLossBound(std::int64_t layers, double start, double time)
 {
-    if (auto fits = checkSlow(layers, start); !fits) {
-        return fits.error();
-    }
-    if (auto after = checkAtLeastZero("time t", time); !after) {
-        return after.error();
-    }
+    RESIDUA_TRY(checkSlow(layers, start));
+    RESIDUA_TRY(checkAtLeastZero("time t", time));
     const double m = slowExponent(layers);
     const double a = start * std::pow(1 + double(layers) * m * std::pow(start, m) * time, -1 / m);
     return a * a / 2;
@@ -103,9 +97,7 @@ Result<double> slowLossBound(std::int64_t layers, double start, double time)
 // 1)·a^−m·(ηK·a^m/q).
 Result<double> slowLossBoundAtStep(std::int64_t layers, double start, std::int64_t step, double learningRate)
 {
-    if (auto fits = checkSlow(layers, start); !fits) {
-        return fits.error();
-    }
+    RESIDUA_TRY(checkSlow(layers, start));
     if (step < 0) {
         return Error{"step", "got " + std::to_string(step) + ", expected 0 or more"};
     }
@@ -122,26 +114,18 @@ Result<double> slowLossBoundAtStep(std::int64_t layers, double start, std::int64
 
 Result<double> fastLossBound(double initialLoss, double lambda, double time)
 {
-    if (auto loss = checkAtLeastZero("loss L(0)", initialLoss); !loss) {
-        return loss.error();
-    }
+    RESIDUA_TRY(checkAtLeastZero("loss L(0)", initialLoss));
     if (!(lambda >= 0 && lambda < 1)) {
         return Error{"λ", "got " + numberText(lambda, 6) + ", expected 0 or more and below 1"};
     }
-    if (auto after = checkAtLeastZero("time t", time); !after) {
-        return after.error();
-    }
+    RESIDUA_TRY(checkAtLeastZero("time t", time));
     return initialLoss * std::exp(-2 * (1 - lambda) * (1 - lambda) * time);
 }
 
 Result<double> largestStart(std::int64_t layers, double initialLoss, double lambda)
 {
-    if (auto deep = checkLayers(layers); !deep) {
-        return deep.error();
-    }
-    if (auto loss = checkAtLeastZero("loss L(0)", initialLoss); !loss) {
-        return loss.error();
-    }
+    RESIDUA_TRY(checkLayers(layers));
+    RESIDUA_TRY(checkAtLeastZero("loss L(0)", initialLoss));
     if (!(lambda > 0 && lambda < 1)) {
         return Error{"λ", "got " + numberText(lambda, 6) + ", expected above 0 and below 1"};
     }
@@ -150,15 +134,9 @@ Result<double> largestStart(std::int64_t layers, double initialLoss, double lamb
 
 Result<double> smallestLambda(std::int64_t layers, double initialLoss, double largestNorm)
 {
-    if (auto deep = checkLayers(layers); !deep) {
-        return deep.error();
-    }
-    if (auto loss = checkAtLeastZero("loss L(0)", initialLoss); !loss) {
-        return loss.error();
-    }
-    if (auto norm = checkAtLeastZero("largest ‖W_k(0)‖_F", largestNorm); !norm) {
-        return norm.error();
-    }
+    RESIDUA_TRY(checkLayers(layers));
+    RESIDUA_TRY(checkAtLeastZero("loss L(0)", initialLoss));
+    RESIDUA_TRY(checkAtLeastZero("largest ‖W_k(0)‖_F", largestNorm));
     constexpr double kBelowOne = 1 - 1e-12;
     const double peak =
         bisect(kBelowOne, [&](double lambda) { return logDeltaSlope(layers, initialLoss, lambda) > 0; });

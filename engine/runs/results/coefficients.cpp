@@ -217,18 +217,16 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
 {
     const auto reader = RunReader::open(run);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    const auto checkpoint = project ? loadCheckpoint(run, step, nullptr) : Result<LoadedCheckpoint>(project.error());
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
+    const auto checkpoint =
+        RESIDUA_TRY(project ? loadCheckpoint(run, step, nullptr) : Result<LoadedCheckpoint>(project.error()));
     const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);
-    const auto stored = checkpoint->model.tensors().find(projects::kTopologyCoefficient);
-    if (mix == nullptr || stored == checkpoint->model.tensors().end()) {
+    const auto stored = checkpoint.model.tensors().find(projects::kTopologyCoefficient);
+    if (mix == nullptr || stored == checkpoint.model.tensors().end()) {
         return Error{run.string(), "its topology, " + project->stack().topology.preset +
                                        ", learns no weight for each shortcut that a checkpoint could hold"};
     }
     Learned learned;
-    learned.step = checkpoint->state.step;
+    learned.step = checkpoint.state.step;
     learned.plan = projects::planOf(*mix, project->network.depth());
     const std::vector<std::int64_t>& shape = stored->second.shape;
     learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
@@ -261,13 +259,10 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
 Result<std::vector<Matrix>> coefficientsAt(const fs::path& run, std::optional<std::int64_t> step,
                                            std::optional<std::int64_t> feature)
 {
-    const auto reader = RunReader::open(run);
-    if (!reader) {
-        return reader.error();
-    }
-    const std::vector<std::int64_t> recorded = recordedSteps(*reader);
+    const auto reader = RESIDUA_TRY(RunReader::open(run));
+    const std::vector<std::int64_t> recorded = recordedSteps(reader);
     if (!feature && !recorded.empty() && (!step || std::ranges::binary_search(recorded, *step))) {
-        return recordedAt(*reader, step.value_or(recorded.back()));
+        return recordedAt(reader, step.value_or(recorded.back()));
     }
     const auto tensors = checkpointCoefficients(run, step);
     if (!tensors) {
@@ -290,27 +285,21 @@ Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t fea
     }
     std::vector<Matrix> history;
     for (auto step = std::ranges::upper_bound(steps, after); step != steps.end(); ++step) {
-        auto matrices = coefficientsAt(run, *step, feature);
-        if (!matrices) {
-            return matrices;
-        }
-        std::erase_if(*matrices, [](const Matrix& matrix) { return matrix.name.kind != matrix::kMix; });
-        std::ranges::move(*matrices, std::back_inserter(history));
+        auto matrices = RESIDUA_TRY(coefficientsAt(run, *step, feature));
+        std::erase_if(matrices, [](const Matrix& matrix) { return matrix.name.kind != matrix::kMix; });
+        std::ranges::move(matrices, std::back_inserter(history));
     }
     return history;
 }
 
 Result<std::vector<Matrix>> firstCoefficients(const fs::path& run)
 {
-    const auto reader = RunReader::open(run);
-    if (!reader) {
-        return reader.error();
-    }
-    const std::vector<std::int64_t> recorded = recordedSteps(*reader);
+    const auto reader = RESIDUA_TRY(RunReader::open(run));
+    const std::vector<std::int64_t> recorded = recordedSteps(reader);
     if (recorded.empty()) {
         return Error{run.string(), "has recorded no coefficients"};
     }
-    return recordedAt(*reader, recorded.front());
+    return recordedAt(reader, recorded.front());
 }
 
 Result<Matrix> difference(const Matrix& a, const Matrix& b)

@@ -173,9 +173,7 @@ Result<KeptEffects> readOne(const fs::path& runDirectory, const std::string& nam
     }
     const auto text = readFile(path, kLongestEffects);
     Result<KeptEffects> effects = text ? effectsFrom(*text, path) : Result<KeptEffects>(text.error());
-    if (const Status same = effects ? checkIdentity(runDirectory, effects->measured) : Status(Done{}); !same) {
-        return same.error();
-    }
+    RESIDUA_TRY(effects ? checkIdentity(runDirectory, effects->measured) : Status(Done{}));
     return effects;
 }
 
@@ -306,16 +304,13 @@ Status keepEffects(const fs::path& runDirectory, const KeptEffects& effects)
         return Error{folder.string(), "the result has " + std::to_string(text.size()) + " bytes, expected at most " +
                                           std::to_string(kLongestEffects)};
     }
-    const Result<bool> has = hasFolder(runDirectory);
-    if (!has) {
-        return has.error();
-    }
+    const bool has = RESIDUA_TRY(hasFolder(runDirectory));
     std::error_code code;
-    if (!*has && !fs::create_directory(folder, code) && code) {
+    if (!has && !fs::create_directory(folder, code) && code) {
         return systemError(folder, "cannot be made", code.value());
     }
     const Status written = writeOwnFile(effectsPath(runDirectory, effects.key), text);
-    return written && !*has ? syncDirectory(runDirectory) : written;
+    return written && !has ? syncDirectory(runDirectory) : written;
 }
 
 Status copyEffects(const fs::path& from, const fs::path& to, std::int64_t upTo)
@@ -323,9 +318,7 @@ Status copyEffects(const fs::path& from, const fs::path& to, std::int64_t upTo)
     const auto all = readEffects(from); // a damaged one is not copied
     for (std::size_t i = 0; all && i < all->size(); ++i) {
         const KeptEffects& effects = (*all)[i];
-        if (const Status kept = effects.key.step <= upTo ? keepEffects(to, effects) : Status(Done{}); !kept) {
-            return kept;
-        }
+        RESIDUA_TRY(effects.key.step <= upTo ? keepEffects(to, effects) : Status(Done{}));
     }
     return Done{};
 }

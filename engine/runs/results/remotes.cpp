@@ -235,17 +235,14 @@ Status keepNamedRemotes(const std::vector<EngineRemote>& places)
 
 Status keepNamedRemote(const EngineRemote& place)
 {
-    Result<std::vector<EngineRemote>> places = namedRemotes();
-    if (!places) {
-        return places.error();
-    }
-    const auto found = std::ranges::find(*places, place.name, &EngineRemote::name);
-    if (found != places->end()) {
+    std::vector<EngineRemote> places = RESIDUA_TRY(namedRemotes());
+    const auto found = std::ranges::find(places, place.name, &EngineRemote::name);
+    if (found != places.end()) {
         *found = place;
     } else {
-        places->push_back(place);
+        places.push_back(place);
     }
-    return keepNamedRemotes(*places);
+    return keepNamedRemotes(places);
 }
 
 Result<ChosenRemote> chooseRemote(const std::string& text, const std::optional<std::filesystem::path>& folder)
@@ -254,18 +251,15 @@ Result<ChosenRemote> chooseRemote(const std::string& text, const std::optional<s
         return folder ? Result<ChosenRemote>(Error{"folder", "is only for a place with a command line of its own"})
                       : ChosenRemote{text.empty() ? EngineRemote{} : backgroundRemote(), false, {}};
     }
-    const Result<std::vector<EngineRemote>> places = namedRemotes();
-    if (!places) {
-        return places.error();
-    }
-    Result<ChosenRemote> chosen = chosenFrom(text, folder, *places);
+    const std::vector<EngineRemote> places = RESIDUA_TRY(namedRemotes());
+    Result<ChosenRemote> chosen = chosenFrom(text, folder, places);
     if (!chosen || !folder || chosen->place.folder == *folder) {
         return chosen;
     }
     EngineRemote& place = chosen->place;
-    if (known(*places, place.name) != nullptr) { // its runs there stay where they are
+    if (known(places, place.name) != nullptr) { // its runs there stay where they are
         place.name += kBeforeFolder + folder->string();
-        const EngineRemote* const listed = known(*places, place.name);
+        const EngineRemote* const listed = known(places, place.name);
         chosen->isNew = listed == nullptr || listed->command != place.command;
         chosen->formerCommand = listed != nullptr && chosen->isNew ? listed->command : std::string();
     }
@@ -291,32 +285,26 @@ EngineRemote proposedRemote(const std::string& name, const std::filesystem::path
 
 Result<EngineRemote> placeOf(const RemoteRun& remote, const std::filesystem::path& run)
 {
-    const Result<std::vector<EngineRemote>> places = namedRemotes();
-    if (!places) {
-        return places.error();
-    }
+    const std::vector<EngineRemote> places = RESIDUA_TRY(namedRemotes());
     const auto isIt = [&remote](const EngineRemote& place) {
         const bool isNamed =
             place.name == remote.place || place.name == remote.place + kBeforeFolder + remote.folder.string();
         const bool isFormer = !remote.formerCommand.empty() && place.command == remote.formerCommand;
         return place.folder == remote.folder && (isNamed || isFormer);
     };
-    const auto found = std::ranges::find_if(*places, isIt);
-    return found != places->end() ? Result<EngineRemote>(*found) : unknownPlace(remote, run, *places);
+    const auto found = std::ranges::find_if(places, isIt);
+    return found != places.end() ? Result<EngineRemote>(*found) : unknownPlace(remote, run, places);
 }
 
 Status recordRemote(const std::filesystem::path& run, const EngineRemote& place)
 {
-    const Result<FileDescriptor> guard = guardRunFile(run);
-    Result<RunFile> file = guard ? readRunFile(run) : guard.error();
-    if (!file) {
-        return file.error();
-    }
-    if (!file->remote) {
+    const FileDescriptor guard = RESIDUA_TRY(guardRunFile(run));
+    RunFile file = RESIDUA_TRY(readRunFile(run));
+    if (!file.remote) {
         return Done{};
     }
-    const RemoteRun now{place.name, place.folder, file->remote->directory};
-    return *file->remote == now ? Status(Done{}) : (file->remote = now, writeRunFile(run, *file));
+    const RemoteRun now{place.name, place.folder, file.remote->directory};
+    return *file.remote == now ? Status(Done{}) : (file.remote = now, writeRunFile(run, file));
 }
 
 std::filesystem::path backgroundRun()

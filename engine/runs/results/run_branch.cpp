@@ -134,11 +134,9 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     if (before && !sameProject) {
         info.name = nameOfBranch(info.name, *before, branch.project);
     }
-    auto made = place ? created(branch, place->scratch(), std::move(info), *file) : Result<RunWriter>(place.error());
-    if (!made) {
-        return made.error();
-    }
-    std::optional<RunWriter> writer(*std::move(made));
+    auto made = RESIDUA_TRY(place ? created(branch, place->scratch(), std::move(info), *file)
+                                  : Result<RunWriter>(place.error()));
+    std::optional<RunWriter> writer(std::move(made));
     copyNumbers(*reader, branch.step,
                 before && before->stack().topology.wiring == branch.project.stack().topology.wiring, *writer);
     if (const auto spent = spentFlopsAt(*reader, branch.step, sameProject)) {

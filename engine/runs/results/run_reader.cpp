@@ -170,17 +170,14 @@ RunReader::~RunReader() = default;
 
 Result<RunReader> RunReader::open(const fs::path& runDirectory)
 {
-    const auto file = readRunFile(runDirectory);
-    if (!file) {
-        return file.error();
-    }
+    const auto file = RESIDUA_TRY(readRunFile(runDirectory));
     const fs::path store = runDirectory / kStoreFile;
     std::error_code code;
     const fs::file_status status = fs::status(store, code);
     const bool readable = !fs::exists(status) || fs::is_regular_file(status); // a FIFO would hang SQLite
     auto impl = std::make_unique<Impl>(runDirectory, readable ? Database::openForReading(store)
                                                               : Error{store.string(), "is no plain file"});
-    impl->judge = file->info.judge();
+    impl->judge = file.info.judge();
     return RunReader(std::move(impl));
 }
 
@@ -214,11 +211,8 @@ Result<RunInfo> RunReader::info() const
 {
     // Asked before run.json is read: a run that ends in between has then written how it ended.
     const bool locked = isRunLocked(m_impl->directory);
-    auto file = readRunFile(m_impl->directory);
-    if (!file) {
-        return file.error();
-    }
-    RunInfo info = std::move(file->info);
+    auto file = RESIDUA_TRY(readRunFile(m_impl->directory));
+    RunInfo info = std::move(file.info);
     readValues(info, kLastStep);
     if (const auto loss = m_impl->last(metric::kLoss, kLastStep)) {
         info.step = loss->step;
@@ -226,7 +220,7 @@ Result<RunInfo> RunReader::info() const
     const bool going = info.status == RunStatus::Running || info.status == RunStatus::Paused;
     if (going && !locked) {
         info.status = RunStatus::Interrupted;
-        takeLoggedFailure(info, *file, m_impl->directory);
+        takeLoggedFailure(info, file, m_impl->directory);
     }
     return info;
 }
@@ -234,11 +228,8 @@ Result<RunInfo> RunReader::info() const
 Result<projects::Project> RunReader::project() const
 {
     const fs::path path = m_impl->directory / kFrozenProject / projects::kProjectFile;
-    const auto text = readFile(path);
-    if (!text) {
-        return text.error();
-    }
-    auto project = projects::projectFromJson(*text);
+    const auto text = RESIDUA_TRY(readFile(path));
+    auto project = projects::projectFromJson(text);
     if (!project) {
         return Error{path.string() + " · " + project.error().place, project.error().message};
     }
@@ -438,16 +429,10 @@ void addRuns(const fs::path& folder, Depth depth, std::vector<RunInfo>& runs)
 /// Whoever else writes run.json waits meanwhile.
 Status changeRunFile(const fs::path& runDirectory, const std::function<void(RunInfo&)>& change)
 {
-    const auto guard = guardRunFile(runDirectory);
-    if (!guard) {
-        return guard.error();
-    }
-    auto file = readRunFile(runDirectory);
-    if (!file) {
-        return file.error();
-    }
-    change(file->info);
-    return writeRunFile(runDirectory, *file);
+    RESIDUA_TRY(guardRunFile(runDirectory));
+    auto file = RESIDUA_TRY(readRunFile(runDirectory));
+    change(file.info);
+    return writeRunFile(runDirectory, file);
 }
 
 } // namespace
@@ -477,11 +462,8 @@ std::vector<RunInfo> listRuns(const fs::path& folder, const std::vector<fs::path
 
 Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
 {
-    const auto file = readRunFile(runDirectory);
-    if (!file) {
-        return file.error();
-    }
-    return resolvedProjectDirectory(runDirectory, file->projectDirectory);
+    const auto file = RESIDUA_TRY(readRunFile(runDirectory));
+    return resolvedProjectDirectory(runDirectory, file.projectDirectory);
 }
 
 bool hasRunUnderWay(const fs::path& projectDirectory)

@@ -46,26 +46,21 @@ Status checkForkProject(const projects::Project& own, const projects::Project& w
 Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun,
                          const projects::Project* wanted)
 {
-    const auto reader = RunReader::open(run);
-    if (!reader) {
-        return reader.error();
-    }
-    if (!std::ranges::binary_search(reader->checkpoints(), step)) {
+    const auto reader = RESIDUA_TRY(RunReader::open(run));
+    if (!std::ranges::binary_search(reader.checkpoints(), step)) {
         const auto file = readRunFile(run);
         const std::string hint = file && file->remote ? " here: fetch it first, with residua-cli fetch " +
                                                             run.string() + " --step " + std::to_string(step)
                                                       : "";
         return Error{run.string(), "has no checkpoint of step " + std::to_string(step) + hint};
     }
-    const auto project = reader->project();
-    const auto info = reader->info();
+    const auto project = reader.project();
+    const auto info = reader.info();
     if (!project || !info) {
         return project ? info.error() : project.error();
     }
     if (wanted != nullptr) {
-        if (const Status fits = checkForkProject(*project, *wanted); !fits) {
-            return fits.error();
-        }
+        RESIDUA_TRY(checkForkProject(*project, *wanted));
     }
     RunBranch branch;
     branch.parent = run;
@@ -76,12 +71,9 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     branch.event = {step, RunEventKind::Forked, "from " + run.filename().string()};
     return makeBranch(branch, [&](const fs::path& directory) -> Status {
         // Reads and writes instead of copying, so that damage is detected and links are not copied.
-        const auto checkpoint = loadCheckpoint(run, step, nullptr);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        const Status written = writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
-                                               checkpoint->optimiser.tensors(), {});
+        const auto checkpoint = RESIDUA_TRY(loadCheckpoint(run, step, nullptr));
+        const Status written = writeCheckpoint(directory, checkpoint.state, checkpoint.model.tensors(),
+                                               checkpoint.optimiser.tensors(), {});
         return written ? copyEffects(run, directory, step) : written;
     });
 }
@@ -105,12 +97,9 @@ std::vector<std::int64_t> resumableSteps(const fs::path& run)
 
 Result<StopAsked> stopRun(const fs::path& run, std::int64_t step)
 {
-    const auto file = readRunFile(run);
-    if (!file) {
-        return file.error();
-    }
-    if (step > file->info.steps) {
-        return Error{run.string(), "is planned for " + std::to_string(file->info.steps) + " steps, and cannot end at " +
+    const auto file = RESIDUA_TRY(readRunFile(run));
+    if (step > file.info.steps) {
+        return Error{run.string(), "is planned for " + std::to_string(file.info.steps) + " steps, and cannot end at " +
                                        std::to_string(step)};
     }
     if (!isRunLocked(run)) {

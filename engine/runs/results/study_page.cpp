@@ -236,21 +236,14 @@ Result<StudyPage> readPage(const fs::path& file)
         members.checkRun("runs", run);
     }
     if (const JsonValue* const view = projects::findMember(*json, "view")) {
-        auto read = viewFrom(file.string(), *view);
-        if (!read) {
-            return read.error();
-        }
-        page.view = std::move(*read);
+        page.view = RESIDUA_TRY(viewFrom(file.string(), *view));
     }
     return members.error() ? Result<StudyPage>(*members.error()) : page;
 }
 
 Status writePage(const fs::path& folder, const std::string& name, const StudyPage& page)
 {
-    const auto file = pageFile(folder, name);
-    if (!file) {
-        return file.error();
-    }
+    const auto file = RESIDUA_TRY(pageFile(folder, name));
     const std::string text = projects::printJson({JsonObject{{"page", {kVersion}},
                                                              {"runs", jsonOf(page.runs)},
                                                              {"sweep", {page.sweep}},
@@ -261,10 +254,10 @@ Status writePage(const fs::path& folder, const std::string& name, const StudyPag
                                                              {"notes", {page.notes}},
                                                              {"view", jsonOf(page.view)}}});
     if (page.notes.size() > kLongestNote || text.size() > kLargestPage) {
-        return Error{file->string(), "would be too large; expected notes of at most " + std::to_string(kLongestNote) +
-                                         " bytes and a page of at most " + std::to_string(kLargestPage)};
+        return Error{file.string(), "would be too large; expected notes of at most " + std::to_string(kLongestNote) +
+                                        " bytes and a page of at most " + std::to_string(kLargestPage)};
     }
-    return writeOwnFile(*file, text);
+    return writeOwnFile(file, text);
 }
 
 std::string pathOnPage(const fs::path& folder, const fs::path& run)

@@ -101,22 +101,15 @@ struct InPieces {
     static Result<TensorFiles> open(const fs::path& path, const std::string& checksum, const PreparationWatch& watch)
     {
         auto files = TensorFiles::openFile(path);
-        const auto file = files ? InputFile::open(path) : Result<InputFile>(files.error());
-        if (!file) {
-            return file.error();
-        }
+        const auto file = RESIDUA_TRY(files ? InputFile::open(path) : Result<InputFile>(files.error()));
         constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
         std::vector<std::byte> piece;
         std::uint32_t actual = 0;
-        for (std::uint64_t at = 0; at < file->size(); at += piece.size()) {
-            piece.resize(std::min(kPiece, file->size() - at));
-            if (Status read = file->read(at, piece); !read) {
-                return read.error();
-            }
+        for (std::uint64_t at = 0; at < file.size(); at += piece.size()) {
+            piece.resize(std::min(kPiece, file.size() - at));
+            RESIDUA_TRY(file.read(at, piece));
             actual = crc32c(piece, actual);
-            if (Status wanted = stillWanted(watch, 1); !wanted) {
-                return wanted.error();
-            }
+            RESIDUA_TRY(stillWanted(watch, 1));
         }
         const Status same = compareChecksum(path, actual, checksum);
         return same ? std::move(files) : Result<TensorFiles>(same.error());
@@ -127,25 +120,16 @@ template <class How>
 Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::int64_t step,
                                               const fs::path& runDirectory, const PreparationWatch& watch = {})
 {
-    auto state = readState(directory, step);
-    if (!state) {
-        return state.error();
-    }
+    auto state = RESIDUA_TRY(readState(directory, step));
     const std::string run = runIdentity(runDirectory);
-    if (!state->run.empty() && !run.empty() && state->run != run) {
+    if (!state.run.empty() && !run.empty() && state.run != run) {
         return Error{(directory / kStateFile).string() + " · run",
-                     "is " + state->run + ", expected " + run +
+                     "is " + state.run + ", expected " + run +
                          ": this is a checkpoint of another run; import --onto takes the weights of a file"};
     }
-    auto model = How::open(directory / kModelTensors, state->modelChecksum, watch);
-    if (!model) {
-        return model.error();
-    }
-    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum, watch);
-    if (!optimiser) {
-        return optimiser.error();
-    }
-    return typename How::Checkpoint{std::move(state->state), std::move(*model), std::move(*optimiser)};
+    auto model = RESIDUA_TRY(How::open(directory / kModelTensors, state.modelChecksum, watch));
+    auto optimiser = RESIDUA_TRY(How::open(directory / kOptimiserTensors, state.optimiserChecksum, watch));
+    return typename How::Checkpoint{std::move(state.state), std::move(model), std::move(optimiser)};
 }
 
 template <class How>
@@ -204,16 +188,9 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
 /// Writes the last file of a checkpoint and flushes its folder to the disk.
 Status writeStateFile(const fs::path& folder, const std::string& text)
 {
-    auto file = OutputFile::create(folder / kStateFile);
-    if (!file) {
-        return file.error();
-    }
-    if (auto status = file->write(asBytes(text)); !status) {
-        return status;
-    }
-    if (auto status = file->sync(); !status) {
-        return status;
-    }
+    auto file = RESIDUA_TRY(OutputFile::create(folder / kStateFile));
+    RESIDUA_TRY(file.write(asBytes(text)));
+    RESIDUA_TRY(file.sync());
     return syncDirectory(folder);
 }
 
@@ -234,12 +211,9 @@ Status removeTensors(const fs::path& runDirectory, std::int64_t step, const std:
     for (const auto& [name, tensor] : files->tensors()) {
         forms[name] = {tensor.place.type, tensor.place.shape};
     }
-    Result<ScratchFolder> scratch = ScratchFolder::beside(directory);
-    if (!scratch) {
-        return scratch.error();
-    }
+    ScratchFolder scratch = RESIDUA_TRY(ScratchFolder::beside(directory));
     Result<SafetensorsWriter> writer = SafetensorsWriter::begin(
-        scratch->path() / kOptimiserTensors, forms, {{"format", "residua"}, {"step", std::to_string(step)}});
+        scratch.path() / kOptimiserTensors, forms, {{"format", "residua"}, {"step", std::to_string(step)}});
     Status status = writer ? Status(Done{}) : writer.error();
     for (std::vector<std::byte> bytes; status && writer->next() != nullptr;) {
         const TensorFiles::Tensor& tensor = files->tensors().at(*writer->next());
@@ -247,20 +221,17 @@ Status removeTensors(const fs::path& runDirectory, std::int64_t step, const std:
         status = files->read(tensor, bytes);
         status = status ? writer->write(bytes) : status;
     }
-    const Result<std::uint32_t> checksum = status ? writer->end() : Result<std::uint32_t>(status.error());
-    if (!checksum) {
-        return checksum.error();
-    }
+    const std::uint32_t checksum = RESIDUA_TRY(status ? writer->end() : Result<std::uint32_t>(status.error()));
     std::error_code code;
-    fs::create_hard_link(directory / kModelTensors, scratch->path() / kModelTensors, code);
+    fs::create_hard_link(directory / kModelTensors, scratch.path() / kModelTensors, code);
     if (code) {
         return Done{}; // a file system without hard links keeps the tensors
     }
     const std::string& text = state->modelChecksum;
     std::uint32_t model = 0;
     (void)std::from_chars(text.data(), text.data() + text.size(), model, 16);
-    status = writeStateFile(scratch->path(), stateText(state->state, state->run, model, *checksum));
-    return status ? replaceFolder(scratch->path(), directory) : status;
+    status = writeStateFile(scratch.path(), stateText(state->state, state->run, model, checksum));
+    return status ? replaceFolder(scratch.path(), directory) : status;
 }
 
 /// Returns the steps of the checkpoints that record a value of validation, the best first; of equals, the earlier
@@ -352,14 +323,10 @@ std::optional<std::int64_t> bestCheckpoint(const fs::path& runDirectory, const p
 
 Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)
 {
-    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
-        return sound;
-    }
+    RESIDUA_TRY(checkCheckpointsFolder(runDirectory));
     for (const std::int64_t later : checkpointSteps(runDirectory)) {
         if (later > step) {
-            if (auto status = removeCheckpoint(runDirectory, later); !status) {
-                return status;
-            }
+            RESIDUA_TRY(removeCheckpoint(runDirectory, later));
         }
     }
     return Done{};
@@ -397,9 +364,7 @@ CheckpointWriter::~CheckpointWriter()
 Result<CheckpointWriter> CheckpointWriter::begin(const fs::path& runDirectory, const CheckpointState& state,
                                                  const Tensors& model, const Tensors& optimiser)
 {
-    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(checkCheckpointsFolder(runDirectory));
     CheckpointWriter writer(runDirectory, state, model, optimiser);
     const Status made = writer.makeFiles();
     return made ? Result<CheckpointWriter>(std::move(writer)) : Result<CheckpointWriter>(made.error());
@@ -414,16 +379,10 @@ Status CheckpointWriter::makeFiles()
         return systemError(m_temporary, "cannot create the checkpoint's directory", code.value());
     }
     const std::map<std::string, std::string> metadata{{"format", "residua"}, {"step", std::to_string(m_state.step)}};
-    auto model = SafetensorsWriter::begin(m_temporary / kModelTensors, formsOf(*m_model), metadata);
-    if (!model) {
-        return model.error();
-    }
-    auto optimiser = SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata);
-    if (!optimiser) {
-        return optimiser.error();
-    }
-    m_modelFile.emplace(std::move(*model));
-    m_optimiserFile.emplace(std::move(*optimiser));
+    auto model = RESIDUA_TRY(SafetensorsWriter::begin(m_temporary / kModelTensors, formsOf(*m_model), metadata));
+    auto optimiser = RESIDUA_TRY(SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata));
+    m_modelFile.emplace(std::move(model));
+    m_optimiserFile.emplace(std::move(optimiser));
     return Done{};
 }
 
@@ -444,15 +403,9 @@ Status CheckpointWriter::writeNext()
 
 Status CheckpointWriter::endFiles()
 {
-    const auto modelChecksum = m_modelFile->end();
-    if (!modelChecksum) {
-        return modelChecksum.error();
-    }
-    const auto optimiserChecksum = m_optimiserFile->end();
-    if (!optimiserChecksum) {
-        return optimiserChecksum.error();
-    }
-    return writeStateFile(m_temporary, stateText(m_state, runIdentity(m_run), *modelChecksum, *optimiserChecksum));
+    const auto modelChecksum = RESIDUA_TRY(m_modelFile->end());
+    const auto optimiserChecksum = RESIDUA_TRY(m_optimiserFile->end());
+    return writeStateFile(m_temporary, stateText(m_state, runIdentity(m_run), modelChecksum, optimiserChecksum));
 }
 
 Status CheckpointWriter::end(const CheckpointRule& rule)
@@ -491,16 +444,11 @@ Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& stat
                        const std::map<std::string, StoredTensor>& model,
                        const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule)
 {
-    Result<CheckpointWriter> writer = CheckpointWriter::begin(runDirectory, state, model, optimiser);
-    if (!writer) {
-        return writer.error();
+    CheckpointWriter writer = RESIDUA_TRY(CheckpointWriter::begin(runDirectory, state, model, optimiser));
+    while (!writer.atEnd()) {
+        RESIDUA_TRY(writer.writeNext());
     }
-    while (!writer->atEnd()) {
-        if (Status written = writer->writeNext(); !written) {
-            return written;
-        }
-    }
-    return writer->end(rule);
+    return writer.end(rule);
 }
 
 Result<LoadedCheckpoint> loadCheckpoint(const fs::path& runDirectory, std::optional<std::int64_t> step,

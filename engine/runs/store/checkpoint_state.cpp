@@ -101,24 +101,18 @@ Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
 
 Result<StateFile> readStateFile(const fs::path& path)
 {
-    auto text = readFile(path);
-    if (!text) {
-        return text.error();
-    }
-    auto json = parseRecord(path, *text);
-    if (!json) {
-        return json.error();
-    }
-    const auto checksum = json->find("checksum");
-    if (checksum == json->end() || !checksum->is_string()) {
+    auto text = RESIDUA_TRY(readFile(path));
+    auto json = RESIDUA_TRY(parseRecord(path, text));
+    const auto checksum = json.find("checksum");
+    if (checksum == json.end() || !checksum->is_string()) {
         return Error{path.string(), "checksum is missing"};
     }
     const auto claimed = checksum->get<std::string>();
-    json->erase("checksum");
-    if (const std::string actual = checksumOf(*json); actual != claimed) {
+    json.erase("checksum");
+    if (const std::string actual = checksumOf(json); actual != claimed) {
         return Error{path.string(), "its checksum is " + actual + ", expected " + claimed + " (damaged)"};
     }
-    return stateFrom(*json, path.string());
+    return stateFrom(json, path.string());
 }
 
 } // namespace

@@ -166,13 +166,10 @@ Result<Database> Database::open(const std::filesystem::path& path, const std::st
 
 Result<Database> Database::openForWriting(const std::filesystem::path& path, StoreTrouble* trouble)
 {
-    auto database = open(path, path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (!database) {
-        return database;
-    }
-    if (auto status = database->execute(kSetUp); !status) {
+    auto database = RESIDUA_TRY(open(path, path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    if (auto status = database.execute(kSetUp); !status) {
         if (trouble != nullptr) {
-            *trouble = database->trouble();
+            *trouble = database.trouble();
         }
         return status.error();
     }
@@ -231,12 +228,9 @@ Result<Database> Database::openRead(const std::filesystem::path& path, const std
 
 Status Database::replaceBy(const std::filesystem::path& source)
 {
-    const auto other = openForReading(source);
-    if (!other) {
-        return other.error();
-    }
+    const auto other = RESIDUA_TRY(openForReading(source));
     constexpr int kAllPages = -1;
-    sqlite3_backup* const copy = sqlite3_backup_init(m_connection.get(), "main", other->m_connection.get(), "main");
+    sqlite3_backup* const copy = sqlite3_backup_init(m_connection.get(), "main", other.m_connection.get(), "main");
     if (copy == nullptr) {
         return failure("cannot replace the store");
     }
@@ -250,27 +244,22 @@ Status Database::checkTables() const
     for (const ExpectedTable& table : kTables) {
         const std::string name = table.name;
         // Views and virtual tables have no page of their own.
-        auto stored = prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index'");
-        if (!stored) {
-            return stored.error();
-        }
-        const bool any = stored->bind(1, std::string_view(name)).next();
-        if (stored->failed()) {
+        auto stored = RESIDUA_TRY(
+            prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index'"));
+        const bool any = stored.bind(1, std::string_view(name)).next();
+        if (stored.failed()) {
             return failure("cannot read the store");
         }
-        if (!any || stored->integer(0) <= 0) {
+        if (!any || stored.integer(0) <= 0) {
             return Error{m_path, "cannot read the store: " + name +
                                      (any ? " is no table but a view" : ", a table of every run's store, is missing")};
         }
-        auto columns = prepare("SELECT name, pk, hidden FROM pragma_table_xinfo(?1)");
-        if (!columns) {
-            return columns.error();
-        }
-        columns->bind(1, std::string_view(name));
+        auto columns = RESIDUA_TRY(prepare("SELECT name, pk, hidden FROM pragma_table_xinfo(?1)"));
+        columns.bind(1, std::string_view(name));
         std::string found;
-        while (columns->next() && found.size() < kMostColumns) {
-            found += (found.empty() ? "" : " ") + columns->text(0) + (columns->integer(1) > 0 ? "*" : "") +
-                     (columns->integer(2) != 0 ? " (made up)" : "");
+        while (columns.next() && found.size() < kMostColumns) {
+            found += (found.empty() ? "" : " ") + columns.text(0) + (columns.integer(1) > 0 ? "*" : "") +
+                     (columns.integer(2) != 0 ? " (made up)" : "");
         }
         if (found != table.columns) {
             return Error{m_path, "cannot read the store: its table " + name +

@@ -111,15 +111,9 @@ Result<std::optional<Gap>> readGap(const fs::path& runDirectory)
     if (!fs::exists(path, code)) {
         return std::optional<Gap>();
     }
-    const auto text = readFile(path);
-    if (!text) {
-        return text.error();
-    }
-    const auto json = parseRecord(path, *text, kLongestGap);
-    if (!json) {
-        return json.error();
-    }
-    return gapFrom(*json, path).transform([](Gap gap) { return std::optional(std::move(gap)); });
+    const auto text = RESIDUA_TRY(readFile(path));
+    const auto json = RESIDUA_TRY(parseRecord(path, text, kLongestGap));
+    return gapFrom(json, path).transform([](Gap gap) { return std::optional(std::move(gap)); });
 }
 
 } // namespace residua::engine

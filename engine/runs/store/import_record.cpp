@@ -66,15 +66,9 @@ Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runD
     if (!std::filesystem::exists(path, code)) {
         return std::optional<ImportRecord>();
     }
-    const auto text = readFile(path);
-    if (!text) {
-        return text.error();
-    }
-    const auto json = parseRecord(path, *text, kLongestImport);
-    if (!json) {
-        return json.error();
-    }
-    Result<ImportRecord> record = importFrom(*json, path);
+    const auto text = RESIDUA_TRY(readFile(path));
+    const auto json = RESIDUA_TRY(parseRecord(path, text, kLongestImport));
+    Result<ImportRecord> record = importFrom(json, path);
     return record ? Result<std::optional<ImportRecord>>(std::move(*record))
                   : Result<std::optional<ImportRecord>>(record.error());
 }

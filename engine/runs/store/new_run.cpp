@@ -46,9 +46,7 @@ NewRun::~NewRun()
 Status NewRun::keep()
 {
     // Exchanges the scratch folder with the claimed directory, which holds only a lock and is removed afterwards.
-    if (Status put = replaceFolder(m_scratch.path(), m_claimed.path); !put) {
-        return put;
-    }
+    RESIDUA_TRY(replaceFolder(m_scratch.path(), m_claimed.path));
     m_claimed.lock.close();
     return syncDirectory(m_claimed.path.parent_path());
 }

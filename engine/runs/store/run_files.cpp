@@ -221,11 +221,7 @@ Result<RunFile> readFields(const RecordJson& json, const fs::path& runDirectory,
     if (info.step == 0) {
         info.values.erase(metric::kLoss); // earlier versions wrote 0 before the first step
     }
-    const auto known = statusFrom(status, place);
-    if (!known) {
-        return known.error();
-    }
-    info.status = *known;
+    info.status = RESIDUA_TRY(statusFrom(status, place));
     return file;
 }
 

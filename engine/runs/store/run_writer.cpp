@@ -89,27 +89,17 @@ Result<std::unique_ptr<RunWriter::Impl>> RunWriter::Impl::open(const fs::path& d
 {
     if (goOnFrom) {
         // Checked before anything is dropped: if checkpoints cannot be written, nothing changes.
-        if (auto status = checkCheckpointsFolder(directory); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(checkCheckpointsFolder(directory));
     }
     std::vector<std::string> notes;
-    auto store = StoreWriter::open(directory, goOnFrom, notes);
-    if (!store) {
-        return store.error();
-    }
+    auto store = RESIDUA_TRY(StoreWriter::open(directory, goOnFrom, notes));
     if (goOnFrom) {
-        if (auto status = removeCheckpointsAfter(directory, *goOnFrom); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(removeCheckpointsAfter(directory, *goOnFrom));
         removeEffectsAfter(directory, *goOnFrom);
     }
     const auto purgeFrom = goOnFrom ? std::optional(*goOnFrom + 1) : std::nullopt;
-    auto board = TensorBoardWriter::create(directory, purgeFrom);
-    if (!board) {
-        return board.error();
-    }
-    std::unique_ptr<Impl> impl(new Impl(std::move(lock), std::move(*store), std::move(*board)));
+    auto board = RESIDUA_TRY(TensorBoardWriter::create(directory, purgeFrom));
+    std::unique_ptr<Impl> impl(new Impl(std::move(lock), std::move(store), std::move(board)));
     impl->directory = directory;
     impl->file = std::move(file);
     impl->notes = std::move(notes);
@@ -118,11 +108,8 @@ Result<std::unique_ptr<RunWriter::Impl>> RunWriter::Impl::open(const fs::path& d
 
 Status RunWriter::Impl::flush()
 {
-    const auto stored = m_store.write(rows, notes);
-    if (!stored) {
-        return stored.error();
-    }
-    if (*stored == Stored::NotNow) {
+    const auto stored = RESIDUA_TRY(m_store.write(rows, notes));
+    if (stored == Stored::NotNow) {
         if (!std::exchange(m_waits, true)) {
             notes.push_back("another process holds the run's store: what is recorded waits in memory meanwhile");
         }
@@ -156,9 +143,7 @@ Status RunWriter::Impl::update(const RunInfo& info)
         next.info.notes = onDisk->info.notes;
         next.info.membership = onDisk->info.membership;
     }
-    if (auto status = writeRunFile(directory, next); !status) {
-        return status;
-    }
+    RESIDUA_TRY(writeRunFile(directory, next));
     file = std::move(next);
     return Done{};
 }
@@ -171,24 +156,18 @@ RunWriter::~RunWriter() = default;
 Result<RunWriter> RunWriter::create(const fs::path& runDirectory, RunInfo info, const projects::Project& project,
                                     const fs::path& projectDirectory, std::optional<DataFingerprint> data)
 {
-    auto held = claimRunDirectory(runDirectory);
-    if (!held) {
-        return held.error();
-    }
+    auto held = RESIDUA_TRY(claimRunDirectory(runDirectory));
     const fs::path kept = keptProjectDirectory(runDirectory, projectDirectory);
-    return begin(std::move(*held), {std::move(info), kept, std::move(data)}, project);
+    return begin(std::move(held), {std::move(info), kept, std::move(data)}, project);
 }
 
 Result<RunWriter> RunWriter::createIn(const fs::path& folder, RunInfo info, const projects::Project& project,
                                       const fs::path& projectDirectory, std::optional<DataFingerprint> data)
 {
     sweepRuns(folder);
-    auto held = claimRunDirectoryIn(folder, project.name);
-    if (!held) {
-        return held.error();
-    }
-    const fs::path kept = keptProjectDirectory(folder / held->path.filename(), projectDirectory);
-    return begin(std::move(*held), {std::move(info), kept, std::move(data)}, project);
+    auto held = RESIDUA_TRY(claimRunDirectoryIn(folder, project.name));
+    const fs::path kept = keptProjectDirectory(folder / held.path.filename(), projectDirectory);
+    return begin(std::move(held), {std::move(info), kept, std::move(data)}, project);
 }
 
 Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const projects::Project& project)
@@ -205,18 +184,11 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
     const auto fill = [&]() -> Result<RunWriter> {
         fs::create_directory(directory / kFrozenProject, code);
         const fs::path frozen = directory / kFrozenProject / projects::kProjectFile;
-        if (auto status = writeOwnFile(frozen, projects::toJson(project)); !status) {
-            return status.error();
-        }
-        auto impl = Impl::open(directory, file, std::move(held.lock), std::nullopt);
-        if (!impl) {
-            return impl.error();
-        }
+        RESIDUA_TRY(writeOwnFile(frozen, projects::toJson(project)));
+        auto impl = RESIDUA_TRY(Impl::open(directory, file, std::move(held.lock), std::nullopt));
         // Last, because run.json makes the folder a run.
-        if (auto status = writeRunFile(directory, file); !status) {
-            return status.error();
-        }
-        return RunWriter(std::move(*impl));
+        RESIDUA_TRY(writeRunFile(directory, file));
+        return RunWriter(std::move(impl));
     };
     auto writer = fill();
     if (!writer) {
@@ -253,17 +225,11 @@ Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::optional<
 {
     std::error_code code;
     const fs::path directory = fs::absolute(runDirectory, code);
-    auto file = readRunFile(directory);
-    if (!file) {
-        return file.error();
-    }
-    file->identity = file->identity.empty() ? newIdentity() : file->identity;
+    auto file = RESIDUA_TRY(readRunFile(directory));
+    file.identity = file.identity.empty() ? newIdentity() : file.identity;
     sweepRun(directory);
-    auto impl = Impl::open(directory, std::move(*file), std::move(lock), step);
-    if (!impl) {
-        return impl.error();
-    }
-    return RunWriter(std::move(*impl));
+    auto impl = RESIDUA_TRY(Impl::open(directory, std::move(file), std::move(lock), step));
+    return RunWriter(std::move(impl));
 }
 
 void RunWriter::step(const StepRecord& record)

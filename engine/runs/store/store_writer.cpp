@@ -77,16 +77,13 @@ Status StoreWriter::connect(std::optional<std::int64_t> goOnFrom, StoreTrouble& 
 {
     m_connection.reset();
     m_ids.clear();
-    auto database = Database::openForWriting(m_path, &trouble);
-    if (!database) {
-        return database.error();
-    }
+    auto database = RESIDUA_TRY(Database::openForWriting(m_path, &trouble));
     const auto failed = [&](const Error& error) {
-        trouble = database->trouble();
+        trouble = database.trouble();
         return Status(error);
     };
     if (goOnFrom) {
-        if (auto status = dropBeyond(*database, *goOnFrom); !status) {
+        if (auto status = dropBeyond(database, *goOnFrom); !status) {
             return failed(status.error());
         }
     }
@@ -97,14 +94,14 @@ Status StoreWriter::connect(std::optional<std::int64_t> goOnFrom, StoreTrouble& 
         "INSERT INTO events(step, kind, text) VALUES(?1, ?2, ?3)"};
     std::vector<SqlStatement> prepared;
     for (const char* sql : kSql) {
-        auto statement = database->prepare(sql);
+        auto statement = database.prepare(sql);
         if (!statement) {
             return failed(statement.error());
         }
         prepared.push_back(std::move(*statement));
     }
-    database->setPatience(kPatience);
-    m_connection.emplace(Connection{std::move(*database), std::move(prepared[0]), std::move(prepared[1]),
+    database.setPatience(kPatience);
+    m_connection.emplace(Connection{std::move(database), std::move(prepared[0]), std::move(prepared[1]),
                                     std::move(prepared[2]), std::move(prepared[3]), std::move(prepared[4])});
     return Done{};
 }
@@ -112,15 +109,12 @@ Status StoreWriter::connect(std::optional<std::int64_t> goOnFrom, StoreTrouble& 
 Status StoreWriter::connectAnew(const std::string& reason, std::vector<std::string>& notes)
 {
     m_connection.reset(); // closed before its file is renamed
-    const auto aside = putAside(m_path);
-    if (!aside) {
-        return aside.error();
-    }
+    const auto aside = RESIDUA_TRY(putAside(m_path));
     StoreTrouble trouble = StoreTrouble::None;
     const Status connected = connect(std::nullopt, trouble);
     if (connected) {
         notes.push_back("the run's store could not be used (" + reason + ") and is kept as " +
-                        aside->filename().string() + "; a fresh one takes its place: earlier numbers are missing");
+                        aside.filename().string() + "; a fresh one takes its place: earlier numbers are missing");
     }
     return connected;
 }
@@ -139,9 +133,7 @@ Result<Stored> StoreWriter::write(const StoreRows& rows, std::vector<std::string
     StoreTrouble trouble = StoreTrouble::None;
     auto written = tryWrite(rows, trouble);
     if (!written && trouble == StoreTrouble::Damaged) {
-        if (auto connected = connectAnew(written.error().message, notes); !connected) {
-            return connected.error();
-        }
+        RESIDUA_TRY(connectAnew(written.error().message, notes));
         written = tryWrite(rows, trouble);
     }
     return !written && trouble == StoreTrouble::Busy ? Result<Stored>(Stored::NotNow) : written;
