@@ -467,6 +467,34 @@ private slots:
         QVERIFY(part.contains(QString::fromUtf8("predicted class →, true class ↓")));
     }
 
+    /// Images are bitmaps of the recorded pixels, one for each step, and only the last is shown.
+    void imagesAreTheirPixels()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "images");
+        const auto page = [&] { return QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path))); };
+        QVERIFY(!page().contains("<h2>Images</h2>"));
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->matrix({engine::matrix::kSamples, 20, 2, 3, {0, 0, 0, 0, 0, 0}});
+            writer->matrix({engine::matrix::kSamples, 40, 2, 3, {0xFF0000, 0x010203, 0xFF, NAN, 1e9F, -1}});
+            QVERIFY(writer->flush().ok());
+        }
+        const QString part = page().section("<h2>Images</h2>", 1).section("<h2>", 0, 0);
+        QCOMPARE(part.count("<img "), 2);
+        QCOMPARE(part.count(" hidden "), 1);
+        QVERIFY(part.section("<img ", 2).contains("data-step='40'") && !part.section("<img ", 2).contains(" hidden "));
+        const QByteArray bytes = QByteArray::fromBase64(part.section("base64,", 2).section('\'', 0, 0).toLatin1(),
+                                                        QByteArray::Base64Encoding);
+        QVERIFY(bytes.startsWith("BM"));
+        QCOMPARE(bytes.size(), 54 + 2 * 12);
+        QCOMPARE(bytes[2], static_cast<char>(bytes.size()));
+        // Blue, green and red of each pixel, the lower row first; what is no colour is black or white.
+        QCOMPARE(bytes.mid(54), QByteArray::fromHex("000000ffffff000000000000"
+                                                    "0000ff030201ff0000000000"));
+    }
+
     void lettersThatAreNoneAreReplaced()
     {
         using namespace std::string_literals;

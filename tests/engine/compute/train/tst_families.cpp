@@ -11,7 +11,9 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 using namespace residua;
 using namespace residua::engine;
@@ -71,6 +73,55 @@ private Q_SLOTS:
         const double fell = records.front().loss - records.back().loss;
         QVERIFY2(fell > 0.02,
                  qPrintable(QStringLiteral("%1 to %2").arg(records.front().loss).arg(records.back().loss)));
+    }
+
+    /// A validation records images that depend on the weights alone, and the following steps do not depend on it.
+    void imagesOfADiffusionModelAreRecorded()
+    {
+        projects::Project project = tests::familyUnder("small-dit", "plain");
+        project.training.steps = 3;
+        Trainer trainer = tests::trainerOf(project);
+        Trainer alone = tests::trainerOf(project);
+        const Measure& samples = tests::measureOf(matrix::kSamples);
+        std::vector<std::vector<float>> seen;
+        for (int step = 0; step < 3; ++step) {
+            QVERIFY(trainer.step().ok() && alone.step().ok());
+            for (int again = 0; again < 2; ++again) {
+                const Result<Measured> measured = trainer.measure(samples);
+                QVERIFY(measured.ok() && measured->rows.empty() && measured->matrices.size() == 1);
+                const Matrix& images = measured->matrices.front();
+                constexpr std::int64_t kSide = 4 * 16 + 3 * FedBatch::kGap;
+                QVERIFY(images.step == step + 1 && images.rows == kSide && images.columns == kSide);
+                QCOMPARE(images.at(0, 16), 16777215.0F); // white between two images
+                seen.push_back(images.values);
+            }
+        }
+        QVERIFY(seen[0] == seen[1] && seen[4] == seen[5] && seen[0] != seen[5]);
+        const std::vector<StepRecord> records = trainer.takeRecords();
+        const std::vector<StepRecord> without = alone.takeRecords();
+        QVERIFY(std::ranges::equal(records, without, {}, &StepRecord::loss, &StepRecord::loss));
+
+        Trainer classifier = tests::trainerOf(tests::familyUnder("small-vit", "plain"));
+        QVERIFY(classifier.measure(samples)->matrices.empty());
+    }
+
+    /// Each pixel is a colour as one number; grey has three equal parts, and large images are shrunk.
+    void recordedImagesArePixels()
+    {
+        projects::DataSource data;
+        data.source = projects::DrawnPictures{.size = 2};
+        std::vector<float> values;
+        for (const float channel : {1.0F, 0.0F, -1.0F}) { // of a mean and a deviation of 0.5
+            values.insert(values.end(), 4, channel);
+        }
+        const Matrix small = recordedImages(values, 1, data, 7);
+        QVERIFY(small.step == 7 && small.rows == 2 && small.columns == 2);
+        QCOMPARE(small.values, std::vector<float>(4, static_cast<float>(0xFF8000)));
+
+        data.source = projects::DrawnPictures{.size = 300};
+        const Matrix large = recordedImages(std::vector<float>(3 * 300 * 300, 1), 1, data, 7);
+        QVERIFY(large.rows == 150 && large.columns == 150);
+        QCOMPARE(large.values, std::vector<float>(150 * 150, static_cast<float>(0xFFFFFF)));
     }
 
     /// The next sentence adds its cross-entropy to the loss, is measured, and its weights learn.
