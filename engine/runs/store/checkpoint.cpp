@@ -194,8 +194,8 @@ Status writeStateFile(const fs::path& folder, const std::string& text)
     return syncDirectory(folder);
 }
 
-/// Removes the optimiser's tensors whose names begin with `prefix` from a checkpoint, which is complete at any moment. A
-/// damaged one stays as it is, so that its damage is still found.
+/// Removes the optimiser's tensors whose names begin with `prefix` from a checkpoint, which is complete at any moment.
+/// A damaged one stays as it is, so that its damage is still found.
 Status removeTensors(const fs::path& runDirectory, std::int64_t step, const std::string& prefix)
 {
     const fs::path directory = checkpointDirectory(runDirectory, step);
@@ -380,7 +380,8 @@ Status CheckpointWriter::makeFiles()
     }
     const std::map<std::string, std::string> metadata{{"format", "residua"}, {"step", std::to_string(m_state.step)}};
     auto model = RESIDUA_TRY(SafetensorsWriter::begin(m_temporary / kModelTensors, formsOf(*m_model), metadata));
-    auto optimiser = RESIDUA_TRY(SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata));
+    auto optimiser =
+        RESIDUA_TRY(SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata));
     m_modelFile.emplace(std::move(model));
     m_optimiserFile.emplace(std::move(optimiser));
     return Done{};
