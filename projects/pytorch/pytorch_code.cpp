@@ -295,7 +295,7 @@ private:
         out.define("__init__(self)");
         out.line("super().__init__()");
         out.line("self.stem = Stem()");
-        writeLayers();
+        writeLayers(out, m_project.stack(), m_layers, m_classOf);
         for (const std::string& line : productLines(m_project.stack(), m_layers.stored, m_code.names)) {
             m_helpers.use(Helper::VisitLinear);
             out.line(line);
@@ -307,7 +307,7 @@ private:
             m_network.line("layer.depth = j / max(1, len(self.layers) - 1)");
             m_network.outdent();
         }
-        writeOrder();
+        writeOrder(out, m_helpers, m_project.stack(), m_layers);
         out.line("self.topology = Topology()");
         out.line("self.head = Head()");
         writeHeadNorms();
@@ -442,56 +442,6 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
                                std::string(ownerOf(weight)) + ")");
             }
         }
-    }
-
-    void writeOrder()
-    {
-        if (hasLoops()) {
-            m_network.comment(m_layers.leavesOut()
-                                  ? "The layers in the order in which a pass visits them; 0 for visits that it "
-                                    "does not make."
-                                  : "The layers in the order in which a pass visits them.");
-            m_network.line("self.order = " + repeatingText(m_layers.order));
-            if (addsProducts(m_project.stack())) {
-                m_helpers.use(Helper::AtVisit);
-                m_network.line("self.visits = " + repeatingText(visitsIn(m_project.stack(), m_layers)));
-            }
-        }
-    }
-
-    void writeLayers()
-    {
-        const std::string numbers = "range(1, " + std::to_string(m_layers.stored + 1) + ")";
-        if (scales()) {
-            std::vector<std::string> factors;
-            for (std::int64_t layer = 1; layer <= m_layers.stored; ++layer) {
-                factors.push_back(pythonReal(m_layers.factorOf(m_project.stack(), layer)));
-            }
-            m_network.comment("What each layer's branch is multiplied by.");
-            m_network.line("factors = [" + joinedText(factors) + "]");
-        }
-        if (m_classOf.size() == 1) {
-            const std::string& block = m_classOf.begin()->second;
-            m_network.line(scales()
-                               ? "self.layers = nn.ModuleDict({str(j): " + block +
-                                     "(factor) for j, factor in enumerate(factors, start=1)})"
-                               : "self.layers = nn.ModuleDict({str(j): " + block + "() for j in " + numbers + "})");
-            return;
-        }
-        std::string blocks;
-        std::int64_t left = m_layers.stored;
-        for (const StackSegment& segment : m_project.stack().segments) {
-            const std::int64_t count = std::clamp<std::int64_t>(segment.repeat, 0, left);
-            left -= count;
-            if (count > 0) {
-                blocks += (blocks.empty() ? "[" : " + [") + m_classOf.at(segment.block) + "]" +
-                          (count > 1 ? " * " + std::to_string(count) : "");
-            }
-        }
-        m_network.line("blocks = " + blocks);
-        m_network.line(scales() ? "made = [block(factor) for block, factor in zip(blocks, factors)]"
-                                : "made = [block() for block in blocks]");
-        m_network.line("self.layers = nn.ModuleDict({str(j): layer for j, layer in enumerate(made, start=1)})");
     }
 
     /// Returns the names of the used classes with factors u and v.

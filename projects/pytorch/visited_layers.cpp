@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/visited_layers.h"
 
+#include "projects/base/text.h"
 #include "projects/model/topology.h"
+#include "projects/pytorch/visit_products.h"
 
 #include <algorithm>
 
@@ -122,6 +124,55 @@ Result<VisitedLayers> visitedLayers(const Project& project, const std::vector<Ex
         RESIDUA_TRY(check(stack, visited));
     }
     return visited;
+}
+
+void writeLayers(PythonText& out, const Stack& stack, const VisitedLayers& layers,
+                 const std::map<std::string, std::string>& classOf)
+{
+    const bool scales = layers.scales();
+    if (scales) {
+        std::vector<std::string> factors;
+        for (std::int64_t layer = 1; layer <= layers.stored; ++layer) {
+            factors.push_back(pythonReal(layers.factorOf(stack, layer)));
+        }
+        out.comment("What each layer's branch is multiplied by.");
+        out.line("factors = [" + joinedText(factors) + "]");
+    }
+    if (classOf.size() == 1) {
+        const std::string& block = classOf.begin()->second;
+        out.line("self.layers = nn.ModuleDict({str(j): " + block +
+                 (scales ? "(factor) for j, factor in enumerate(factors, start=1)})"
+                         : "() for j in range(1, " + std::to_string(layers.stored + 1) + ")})"));
+        return;
+    }
+    std::string blocks;
+    std::int64_t left = layers.stored;
+    for (const StackSegment& segment : stack.segments) {
+        const std::int64_t count = std::clamp<std::int64_t>(segment.repeat, 0, left);
+        left -= count;
+        if (count > 0) {
+            blocks += (blocks.empty() ? "[" : " + [") + classOf.at(segment.block) + "]" +
+                      (count > 1 ? " * " + std::to_string(count) : "");
+        }
+    }
+    out.line("blocks = " + blocks);
+    out.line(scales ? "made = [block(factor) for block, factor in zip(blocks, factors)]"
+                    : "made = [block() for block in blocks]");
+    out.line("self.layers = nn.ModuleDict({str(j): layer for j, layer in enumerate(made, start=1)})");
+}
+
+void writeOrder(PythonText& out, HelperCode& helpers, const Stack& stack, const VisitedLayers& layers)
+{
+    if (stack.depth() == stack.stored()) {
+        return;
+    }
+    const std::string order = "The layers in the order in which a pass visits them";
+    out.comment(order + (layers.leavesOut() ? "; 0 for visits that it does not make." : "."));
+    out.line("self.order = " + repeatingText(layers.order));
+    if (addsProducts(stack)) {
+        helpers.use(Helper::AtVisit);
+        out.line("self.visits = " + repeatingText(visitsIn(stack, layers)));
+    }
 }
 
 } // namespace residua::projects

@@ -3,9 +3,13 @@
 
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/pytorch/helper_code.h"
+#include "projects/pytorch/python_text.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace residua::projects {
@@ -30,5 +34,11 @@ struct VisitedLayers {
 /// Returns the layers of an export; `layers` is empty to export all. The error names what the code cannot express, and
 /// the way on.
 [[nodiscard]] Result<VisitedLayers> visitedLayers(const Project& project, const std::vector<ExportedLayer>& layers);
+
+/// Writes the member with the modules of the stored layers. `classOf` has the class of each block.
+void writeLayers(PythonText& out, const Stack& stack, const VisitedLayers& layers,
+                 const std::map<std::string, std::string>& classOf);
+/// Writes the members with the order of the visits, if loops visit layers several times.
+void writeOrder(PythonText& out, HelperCode& helpers, const Stack& stack, const VisitedLayers& layers);
 
 } // namespace residua::projects
