@@ -175,11 +175,9 @@ void tellApart(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups)
                 members.size() > 1 ? projects::differingWords(projectOf(i == 0 ? 1 : 0), projectOf(i)) : Words();
             words.resize(std::min(words.size(), kLabelWords));
             words.insert(words.begin(), label);
-            std::string text = joinedText(words);
-            for (int number = 2; !taken.insert(text).second; ++number) {
-                text = joinedText(words) + " (" + std::to_string(number) + ")";
-            }
-            members[i]->label = text;
+            const auto isTaken = [&](const std::string& text) { return taken.contains(text); };
+            members[i]->label = freeName(joinedText(words), isTaken, " ");
+            taken.insert(members[i]->label);
         }
     }
 }

@@ -78,11 +78,7 @@ std::string nameForRun(const std::filesystem::path& folder, const projects::Proj
          isTaken(name) && count <= words.size(); ++count) {
         name = own + kDivider + joinedText(std::span(words).first(count), kDivider);
     }
-    const std::string told = name;
-    for (int number = 2; isTaken(name); ++number) {
-        name = told + " (" + std::to_string(number) + ")";
-    }
-    return name;
+    return freeName(name, isTaken, " ");
 }
 
 std::string nameForRun(const StartRun& command)
