@@ -124,13 +124,10 @@ Error notDecompressed(const InputFile& file, std::string_view kind, const char* 
 Result<const Compression*> compressionOf(const std::filesystem::path& path)
 {
     constexpr std::size_t kLongestMark = 10;
-    const auto head = headOf(path, nullptr, kLongestMark);
-    if (!head) {
-        return head.error();
-    }
-    const Compression* const found = compressionIn(*head);
+    const auto head = RESIDUA_TRY(headOf(path, nullptr, kLongestMark));
+    const Compression* const found = compressionIn(head);
     const std::string_view said = projects::compressedEnding(path.filename().native());
-    if (said.empty() || head->empty() || (found != nullptr && found->ending == said)) {
+    if (said.empty() || head.empty() || (found != nullptr && found->ending == said)) {
         return found;
     }
     const auto named = std::ranges::find_if(kMarks, [&](const Mark& mark) { return mark.compression.ending == said; });
@@ -141,45 +138,34 @@ Result<const Compression*> compressionOf(const std::filesystem::path& path)
 Result<Bytes> decompressed(const std::filesystem::path& path, const Compression& compression,
                            const PreparationWatch& watch, const TextMemory& memory)
 {
-    auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    const auto stream = decompressorOf(*std::move(file), compression, memory.left());
+    auto file = RESIDUA_TRY(InputFile::open(path));
+    const auto stream = decompressorOf(std::move(file), compression, memory.left());
     std::string text;
     std::string block(kReadAtOnce, '\0');
     TextShare share(memory);
     for (;;) {
-        const Result<std::size_t> got = stream->read(block);
-        if (!got) {
-            return got.error();
-        }
-        if (*got == 0) {
+        const std::size_t got = RESIDUA_TRY(stream->read(block));
+        if (got == 0) {
             return bytesInMemory(std::move(text), std::move(share));
         }
-        if (!share.grow(*got)) {
+        if (!share.grow(got)) {
             return memory.refusal(path, "unpack it with " + std::string(compression.unpack) +
                                             ", for plain text that is not compressed is read where it lies");
         }
-        text.append(block, 0, *got);
-        if (Status wanted = stillWanted(watch, 0); !wanted) {
-            return wanted.error();
-        }
+        text.append(block, 0, got);
+        RESIDUA_TRY(stillWanted(watch, 0));
     }
 }
 
 Result<std::string> headOf(const std::filesystem::path& path, const Compression* compression, std::size_t most)
 {
-    auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    std::string head(compression != nullptr ? most : std::min<std::uint64_t>(most, file->size()), '\0');
+    auto file = RESIDUA_TRY(InputFile::open(path));
+    std::string head(compression != nullptr ? most : std::min<std::uint64_t>(most, file.size()), '\0');
     if (compression == nullptr) {
-        const Status read = file->read(0, std::as_writable_bytes(std::span(head)));
+        const Status read = file.read(0, std::as_writable_bytes(std::span(head)));
         return read ? Result<std::string>(std::move(head)) : Result<std::string>(read.error());
     }
-    const auto stream = decompressorOf(*std::move(file), *compression, mostTextInMemory());
+    const auto stream = decompressorOf(std::move(file), *compression, mostTextInMemory());
     std::size_t filled = 0;
     while (filled < most) {
         const Result<std::size_t> got = stream->read(std::span(head).subspan(filled));

@@ -36,13 +36,10 @@ struct Listing {
 Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_view> endings, ReadingVersion reading)
 {
     const bool enters = reading != ReadingVersion::First;
-    Result<std::vector<FolderFiles>> found =
-        filesBelow(std::array{folder}, {}, enters ? LinkedFolders::Entered : LinkedFolders::LeftOut);
-    if (!found) {
-        return found.error();
-    }
-    Listing listing{{}, std::move(found->front().hidden), {}, std::move(found->front().again)};
-    for (fs::path& file : found->front().files) {
+    std::vector<FolderFiles> found =
+        RESIDUA_TRY(filesBelow(std::array{folder}, {}, enters ? LinkedFolders::Entered : LinkedFolders::LeftOut));
+    Listing listing{{}, std::move(found.front().hidden), {}, std::move(found.front().again)};
+    for (fs::path& file : found.front().files) {
         std::error_code ignored;
         if (fs::is_regular_file(file, ignored)) {
             (projects::endsIn(file.native(), endings) ? listing.files : listing.others).push_back(std::move(file));
@@ -190,17 +187,14 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
     if (endings.empty()) {
         return Error{path.string(), "is a folder; expected a file"};
     }
-    const auto listed = listedIn(path, endings, reading);
-    if (!listed) {
-        return listed.error();
-    }
-    if (listed->files.empty()) {
+    const auto listed = RESIDUA_TRY(listedIn(path, endings, reading));
+    if (listed.files.empty()) {
         return Error{path.string(), "the folder holds no file that ends in " + joinedText(endings) +
                                         ", alone or before " + joinedText(projects::kCompressedEndings)};
     }
     std::vector<fs::path> files;
-    std::ranges::copy_if(listed->files, std::back_inserter(files),
-                         [&](const fs::path& file) { return twinOf(file, listed->files).empty(); });
+    std::ranges::copy_if(listed.files, std::back_inserter(files),
+                         [&](const fs::path& file) { return twinOf(file, listed.files).empty(); });
     return files;
 }
 
@@ -452,12 +446,9 @@ Result<std::vector<TableRow>> rowsOfJson(const fs::path& path, std::string_view 
 
 Result<std::vector<TableRow>> readTable(const fs::path& path, const Values& columns, const PreparationWatch& watch)
 {
-    const Result<Document> document = readTextFile(path, watch);
-    if (!document) {
-        return document.error();
-    }
+    const Document document = RESIDUA_TRY(readTextFile(path, watch));
     std::string text;
-    const Status read = forEachPart(*document, watch, [&](std::string_view part) {
+    const Status read = forEachPart(document, watch, [&](std::string_view part) {
         text += part;
         return Status(Done{});
     });

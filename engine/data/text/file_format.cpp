@@ -111,31 +111,26 @@ Result<FileFormat> formatOf(const fs::path& path)
     constexpr std::array<std::string_view, 1> kBare{".bin"}; // the ids of tokens may look like a short mark
     const std::string name = path.filename().string();
     if (projects::endsIn(name, kBare) && projects::compressedEnding(name).empty()) {
-        const auto head = headOf(path, nullptr, kHeadBytes);
-        if (!head) {
-            return head.error();
-        }
-        const auto foreign = foreignAt(path, *head, true);
+        const auto head = RESIDUA_TRY(headOf(path, nullptr, kHeadBytes));
+        const auto foreign = foreignAt(path, head, true);
         return foreign ? Result<FileFormat>(*foreign)
                        : FileFormat{.content =
-                                        head->starts_with(kNumpyMark) ? FileContent::HeadedTokens : FileContent::Other,
-                                    .empty = head->empty()};
+                                        head.starts_with(kNumpyMark) ? FileContent::HeadedTokens : FileContent::Other,
+                                    .empty = head.empty()};
     }
     const auto compression = compressionOf(path);
-    const auto head = compression ? headOf(path, *compression, kHeadBytes) : Result<std::string>(compression.error());
-    if (!head) {
-        return head.error();
-    }
-    if (const auto foreign = foreignAt(path, *head, false)) {
+    const auto head =
+        RESIDUA_TRY(compression ? headOf(path, *compression, kHeadBytes) : Result<std::string>(compression.error()));
+    if (const auto foreign = foreignAt(path, head, false)) {
         return *foreign;
     }
     const auto mark =
-        std::ranges::find_if(kContentMarks, [&](const ContentMark& one) { return head->starts_with(one.bytes); });
+        std::ranges::find_if(kContentMarks, [&](const ContentMark& one) { return head.starts_with(one.bytes); });
     return FileFormat{*compression,
                       mark != kContentMarks.end() ? mark->content
-                      : beginsWithObject(*head)   ? FileContent::JsonLines
+                      : beginsWithObject(head)    ? FileContent::JsonLines
                                                   : FileContent::Other,
-                      head->empty()};
+                      head.empty()};
 }
 
 } // namespace residua::engine

@@ -61,9 +61,7 @@ public:
         std::ranges::sort(folders);
         for (const fs::path& below : folders) {
             if (enters(below)) {
-                if (Status listed = list(below, found, links); !listed) {
-                    return listed;
-                }
+                RESIDUA_TRY(list(below, found, links));
             }
         }
         return Done{};

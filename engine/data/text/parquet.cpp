@@ -72,19 +72,13 @@ Status checkMarks(const InputFile& file)
 {
     const std::string place = file.path().string();
     std::string head(std::min<std::uint64_t>(file.size(), 40), '\0');
-    if (Status read = file.read(0, std::as_writable_bytes(std::span(head))); !read) {
-        return read;
-    }
-    if (Status fetched = refuseLfsPointer(file, "the Parquet file"); !fetched) {
-        return fetched;
-    }
+    RESIDUA_TRY(file.read(0, std::as_writable_bytes(std::span(head))));
+    RESIDUA_TRY(refuseLfsPointer(file, "the Parquet file"));
     if (!head.starts_with(kParquetMark) && !head.starts_with(kEncryptedMark)) {
         return Error{place, "is not a Parquet file, as its name says: give it the name of what it is"};
     }
     std::string tail(kParquetMark.size(), '\0');
-    if (Status read = file.read(file.size() - tail.size(), std::as_writable_bytes(std::span(tail))); !read) {
-        return read;
-    }
+    RESIDUA_TRY(file.read(file.size() - tail.size(), std::as_writable_bytes(std::span(tail))));
     if (head.starts_with(kEncryptedMark) || tail == kEncryptedMark) {
         return Error{place, "is encrypted, and there is no key to give here: write it again without"};
     }
@@ -152,13 +146,9 @@ public:
     {
         const ParquetTaker taker = takerOfThis();
         for (std::size_t group = 0; group < m_table.groups(m_reader); ++group) {
-            if (Status read = statusOf(m_table.read(m_reader, group, column, &taker)); !read) {
-                return read.error();
-            }
+            RESIDUA_TRY(statusOf(m_table.read(m_reader, group, column, &taker)));
             m_rowsBefore += m_table.rows(m_reader, group);
-            if (Status wanted = stillWanted(m_watch, 0); !wanted) {
-                return wanted.error();
-            }
+            RESIDUA_TRY(stillWanted(m_watch, 0));
         }
         if (m_rowsBefore > 0 && m_texts.allEmpty()) {
             return Error{m_place, "column \"" + std::string(m_table.column(m_reader, column).name) +
@@ -249,21 +239,14 @@ private:
 Result<std::vector<Document>> readParquet(const std::filesystem::path& path, const std::string& column,
                                           const PreparationWatch& watch, const TextMemory& memory)
 {
-    auto opened = InputFile::open(path);
-    if (!opened) {
-        return opened.error();
-    }
-    if (Status marks = checkMarks(*opened); !marks) {
-        return marks.error();
-    }
+    auto opened = RESIDUA_TRY(InputFile::open(path));
+    RESIDUA_TRY(checkMarks(opened));
     const auto& table = parquetTable();
     if (!table) {
         return Error{path.string(), table.error().message};
     }
-    ParquetFile file(**table, *std::move(opened), watch, memory);
-    if (Status status = file.open(); !status) {
-        return status.error();
-    }
+    ParquetFile file(**table, std::move(opened), watch, memory);
+    RESIDUA_TRY(file.open());
     const auto index = file.columnCalled(column);
     return index ? file.read(*index) : Result<std::vector<Document>>(index.error());
 }

@@ -48,21 +48,15 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
 {
     ByteRange text{file, 0, file->size()};
     std::string head;
-    if (Status status = readText(text, 0, std::min<std::uint64_t>(text.size, kHead), head); !status) {
-        return status.error();
-    }
-    if (Status status = checkEncoding(head, place); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(readText(text, 0, std::min<std::uint64_t>(text.size, kHead), head));
+    RESIDUA_TRY(checkEncoding(head, place));
     if (head.starts_with(kByteOrderMark)) {
         text.begin += kByteOrderMark.size();
         text.size -= kByteOrderMark.size();
     }
     TextPosition position{text.begin, 1};
     const Status valid = forEachPart(text, watch, [&](std::string_view part) -> Status {
-        if (Status status = checkUtf8(part, place, position); !status) {
-            return status;
-        }
+        RESIDUA_TRY(checkUtf8(part, place, position));
         position.offset += part.size();
         position.line += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
         return Done{};
@@ -79,16 +73,13 @@ std::string newProjectOf(const fs::path& file)
 /// Opens the text number `index` of several.
 Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch, const TextMemory& memory)
 {
-    const auto format = formatOf(path);
-    if (!format) {
-        return format.error();
-    }
-    if (format->content == FileContent::HeadedTokens) {
+    const auto format = RESIDUA_TRY(formatOf(path));
+    if (format.content == FileContent::HeadedTokens) {
         return Error{path.string(),
                      "is ready-made tokens, expected text: choose the source \"token file\"" + newProjectOf(path)};
     }
-    if (format->compression != nullptr) {
-        return decompressed(path, *format->compression, watch, memory);
+    if (format.compression != nullptr) {
+        return decompressed(path, *format.compression, watch, memory);
     }
     auto file = openAmong(path, index);
     return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
@@ -167,9 +158,7 @@ public:
             if (end == std::string_view::npos) {
                 return Done{};
             }
-            if (Status status = endLine(); !status) {
-                return status;
-            }
+            RESIDUA_TRY(endLine());
             part.remove_prefix(end + 1);
         }
         return Done{};
@@ -180,9 +169,7 @@ public:
 
     [[nodiscard]] Result<std::vector<Document>> documents()
     {
-        if (Status status = endLine(); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(endLine());
         if (m_bad > 1) {
             m_firstBad.message +=
                 "; so are other lines, " + std::to_string(m_bad) + " of " + std::to_string(m_lines) + " in all";
@@ -233,12 +220,9 @@ private:
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {
-    const auto text = readFileText(path, index, watch, memory);
-    if (!text) {
-        return text.error();
-    }
+    const auto text = RESIDUA_TRY(readFileText(path, index, watch, memory));
     LineCollector lines(path, field, memory);
-    const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
+    const Status read = forEachPart(text, watch, [&](std::string_view part) { return lines.add(part); });
     const auto known = read ? std::nullopt : lines.fault();
     return read ? lines.documents() : Result<std::vector<Document>>(known ? *known : read.error());
 }
@@ -253,14 +237,11 @@ bool isParquet(const fs::path& path, const FileFormat& format)
 Result<std::vector<Document>> readRecordsOf(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {
-    const auto format = formatOf(path);
-    if (!format) {
-        return format.error();
-    }
-    if (format->empty || !isParquet(path, *format)) {
+    const auto format = RESIDUA_TRY(formatOf(path));
+    if (format.empty || !isParquet(path, format)) {
         return readJsonLines(path, field, index, watch, memory);
     }
-    if (format->compression != nullptr) {
+    if (format.compression != nullptr) {
         return Error{path.string(), "is a compressed Parquet file: decompress it; what is in it is compressed besides"};
     }
     return readParquet(path, field, watch, memory);
@@ -282,20 +263,14 @@ Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
 {
     std::string part;
     for (std::uint64_t done = 0; done < text.size; done += part.size()) {
-        if (Status wanted = done > 0 ? stillWanted(watch, 0) : Done{}; !wanted) {
-            return wanted;
-        }
+        RESIDUA_TRY(done > 0 ? stillWanted(watch, 0) : Done{});
         const std::uint64_t left = text.size - done;
         const bool last = left <= kPart;
-        if (Status status = readText(text, done, last ? left : kPart + 1, part); !status) {
-            return status;
-        }
+        RESIDUA_TRY(readText(text, done, last ? left : kPart + 1, part));
         if (!last) {
             part.resize(cutOf(part));
         }
-        if (Status status = take(part); !status) {
-            return status;
-        }
+        RESIDUA_TRY(take(part));
     }
     return Done{};
 }
@@ -308,27 +283,21 @@ Result<Document> readTextFile(const fs::path& path, const PreparationWatch& watc
 Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch,
                                             const TextMemory& memory, ReadingVersion reading)
 {
-    const auto files = filesAt(path, projects::kTextEndings, reading);
-    if (!files) {
-        return files.error();
-    }
+    const auto files = RESIDUA_TRY(filesAt(path, projects::kTextEndings, reading));
     std::vector<Document> documents;
-    for (const fs::path& name : *files) {
+    for (const fs::path& name : files) {
         if (const auto format = formatOf(name); format && format->content == FileContent::Parquet) {
             return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
                                         "Parquet\" (json_lines)" +
                                             newProjectOf(name)};
         }
-        auto text = readFileText(name, documents.size(), watch, memory);
-        if (!text) {
-            return text.error();
-        }
-        if (text->size > 0) {
-            documents.push_back(std::move(*text));
+        auto text = RESIDUA_TRY(readFileText(name, documents.size(), watch, memory));
+        if (text.size > 0) {
+            documents.push_back(std::move(text));
         }
     }
     if (documents.empty()) {
-        return Error{path.string(), files->size() == 1 ? "is empty, expected text" : "all its files are empty"};
+        return Error{path.string(), files.size() == 1 ? "is empty, expected text" : "all its files are empty"};
     }
     return documents;
 }
@@ -336,55 +305,39 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
 Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch,
                                           const TextMemory& memory, ReadingVersion reading)
 {
-    const auto files = filesAt(path, projects::kRecordEndings, reading);
-    if (!files) {
-        return files.error();
-    }
+    const auto files = RESIDUA_TRY(filesAt(path, projects::kRecordEndings, reading));
     std::vector<Document> documents;
-    for (const fs::path& name : *files) {
-        auto found = readRecordsOf(name, field, documents.size(), watch, memory);
-        if (!found) {
-            return found.error();
-        }
-        documents.insert(documents.end(), found->begin(), found->end());
+    for (const fs::path& name : files) {
+        auto found = RESIDUA_TRY(readRecordsOf(name, field, documents.size(), watch, memory));
+        documents.insert(documents.end(), found.begin(), found.end());
     }
     if (documents.empty()) {
-        return Error{path.string(), files->size() == 1
-                                        ? "is empty, expected one JSON object per line or rows of Parquet"
-                                        : "all its files are empty"};
+        return Error{path.string(), files.size() == 1 ? "is empty, expected one JSON object per line or rows of Parquet"
+                                                      : "all its files are empty"};
     }
     return documents;
 }
 
 Status checkFirstRecords(const fs::path& path, const std::string& field)
 {
-    const auto files = filesAt(path, projects::kRecordEndings);
-    if (!files) {
-        return files.error();
-    }
-    const fs::path& first = files->front();
-    const auto format = formatOf(first);
-    if (!format) {
-        return format.error();
-    }
-    if (format->empty || isParquet(first, *format)) {
+    const auto files = RESIDUA_TRY(filesAt(path, projects::kRecordEndings));
+    const fs::path& first = files.front();
+    const auto format = RESIDUA_TRY(formatOf(first));
+    if (format.empty || isParquet(first, format)) {
         return Done{};
     }
-    Result<std::string> head = headOf(first, format->compression, kPart);
-    if (!head) {
-        return head.error();
-    }
-    if (head->size() < kPart) {
-        *head += '\n';
+    std::string head = RESIDUA_TRY(headOf(first, format.compression, kPart));
+    if (head.size() < kPart) {
+        head += '\n';
     } else {
-        head->resize(head->rfind('\n') + 1); // npos + 1 is 0
+        head.resize(head.rfind('\n') + 1); // npos + 1 is 0
     }
-    if (head->starts_with(kByteOrderMark)) {
-        head->erase(0, kByteOrderMark.size());
+    if (head.starts_with(kByteOrderMark)) {
+        head.erase(0, kByteOrderMark.size());
     }
     const TextMemory memory;
     LineCollector lines(first, field, memory);
-    const Status added = lines.add(*head);
+    const Status added = lines.add(head);
     const auto fault = added ? lines.fault() : added.error();
     return fault ? Status(*fault) : Status(Done{});
 }

@@ -37,9 +37,7 @@ public:
                 if (m_done == m_file.size()) {
                     break;
                 }
-                if (const Status filled = fill(); !filled) {
-                    return filled.error();
-                }
+                RESIDUA_TRY(fill());
             }
             m_left = ZSTD_decompressStream(m_context.get(), &output, &m_input);
             if (ZSTD_isError(m_left) != 0) {

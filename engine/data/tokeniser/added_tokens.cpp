@@ -162,9 +162,7 @@ Status AddedTokens::forEach(std::string_view text, In in, const TakeText& takeTe
         }
         const Span span = widened(text, match.span, *match.token, done);
         if (span.begin > done) {
-            if (Status status = takeText({done, span.begin}); !status) {
-                return status;
-            }
+            RESIDUA_TRY(takeText({done, span.begin}));
         }
         takeToken(*match.token);
         done = span.end;

@@ -100,9 +100,7 @@ Status JsonTokeniser::Parts::encodeWord(std::string_view word, bool bytes, WordC
         return Done{};
     }
     const std::size_t before = ids.size();
-    if (Status status = model->encode(bytes ? bytesAsCharacters(word) : word, ids); !status) {
-        return status;
-    }
+    RESIDUA_TRY(model->encode(bytes ? bytesAsCharacters(word) : word, ids));
     cache.keep(word, std::span(ids).subspan(before));
     return Done{};
 }
@@ -110,9 +108,7 @@ Status JsonTokeniser::Parts::encodeWord(std::string_view word, bool bytes, WordC
 Status JsonTokeniser::Parts::encodePieces(Pieces pieces, WordCache& cache, std::vector<std::uint32_t>& ids) const
 {
     if (splitter) {
-        if (Status status = splitter->apply(pieces); !status) {
-            return status;
-        }
+        RESIDUA_TRY(splitter->apply(pieces));
     }
     std::vector<Span> parts;
     for (const Span span : pieces.spans) {
@@ -123,9 +119,7 @@ Status JsonTokeniser::Parts::encodePieces(Pieces pieces, WordCache& cache, std::
             model->cut(pieces.text, span, parts);
         }
         for (const Span part : parts) {
-            if (Status status = encodeWord(part.of(pieces.text), pieces.bytes, cache, ids); !status) {
-                return status;
-            }
+            RESIDUA_TRY(encodeWord(part.of(pieces.text), pieces.bytes, cache, ids));
         }
     }
     return Done{};
@@ -143,9 +137,7 @@ Status JsonTokeniser::Parts::encode(std::string_view text, TextStart start, Word
         std::string normal(raw.of(text));
         const TextStart here = raw.begin == 0 ? start : TextStart::Begins;
         if (normaliser) {
-            if (Status status = normaliser->apply(normal, here); !status) {
-                return status;
-            }
+            RESIDUA_TRY(normaliser->apply(normal, here));
         }
         const auto takeText = [&](Span part) {
             Pieces pieces{std::string(part.of(normal)),
@@ -166,13 +158,10 @@ JsonTokeniser::~JsonTokeniser() = default;
 
 Result<std::unique_ptr<JsonTokeniser>> JsonTokeniser::parse(std::string_view bytes, const std::string& place)
 {
-    const auto json = parsedJson(bytes, place);
-    if (!json) {
-        return json.error();
-    }
+    const auto json = RESIDUA_TRY(parsedJson(bytes, place));
     std::optional<Error> fault;
     auto parts = std::make_unique<Parts>();
-    parts->read(Part(*json, place, fault));
+    parts->read(Part(json, place, fault));
     if (fault) {
         return *fault;
     }

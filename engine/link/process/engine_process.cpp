@@ -179,11 +179,7 @@ EngineProcess::~EngineProcess()
 
 Status EngineProcess::start(int threads, const EngineRemote& place, Serves serves, const StartWatch& watch)
 {
-    const Status started =
-        place.kind == EngineRemote::Kind::Background ? connectToBackground() : startChild(place, watch);
-    if (!started) {
-        return started;
-    }
+    RESIDUA_TRY(place.kind == EngineRemote::Kind::Background ? connectToBackground() : startChild(place, watch));
     std::error_code ignored; // a folder that was deleted has no path
     const bool isOwn = place.folder.empty();
     return send(frameOf(Hello{buildIdentity(),
@@ -203,9 +199,7 @@ Status EngineProcess::startChild(const EngineRemote& place, const StartWatch& wa
     const std::vector<std::string> words =
         command != nullptr ? std::vector<std::string>{"/bin/sh", "-c", command}
                            : std::vector<std::string>{path, "--stdio", "--parent=" + std::to_string(getpid())};
-    if (const Status spawned = spawn(words); !spawned) {
-        return spawned;
-    }
+    RESIDUA_TRY(spawn(words));
     // The program's own engine asks for nothing: it only loads for longer on a busy machine.
     if (const Status came = awaitGreeting(path, command != nullptr ? watch : StartWatch()); !came) {
         kill();
@@ -269,17 +263,14 @@ Status EngineProcess::checkGreeting(const Result<std::optional<Frame>>& frame, c
 /// engine may be about to end because it was idle, or the program that it serves may be leaving: then tries again.
 Status EngineProcess::connectToBackground()
 {
-    const Result<BackgroundFiles> files = backgroundFiles();
-    if (!files) {
-        return files.error();
-    }
+    const BackgroundFiles files = RESIDUA_TRY(backgroundFiles());
     m_isBackground = true;
     const auto begin = std::chrono::steady_clock::now();
     for (auto now = begin; now < begin + kPatience; now = std::chrono::steady_clock::now()) {
         if (isKilled()) {
-            return Error{files->socket().string(), "was given up before its first answer"};
+            return Error{files.socket().string(), "was given up before its first answer"};
         }
-        const Result<Attempt> tried = tryBackground(*files, now < begin + kBusyPatience);
+        const Result<Attempt> tried = tryBackground(files, now < begin + kBusyPatience);
         if (!tried || *tried == Attempt::Connected) {
             return tried ? Status(Done{}) : tried.error();
         }
@@ -287,16 +278,14 @@ Status EngineProcess::connectToBackground()
             std::this_thread::sleep_for(kPause);
             continue;
         }
-        if (const Status begun = startBackground(); !begun) {
-            return begun;
-        }
+        RESIDUA_TRY(startBackground());
         std::this_thread::sleep_for(kPause);
     }
-    const std::optional<pid_t> owner = backgroundOwner(*files);
-    return Error{files->socket().string(), "no background engine answers there, although one runs" +
-                                               (owner ? " as process " + std::to_string(*owner) : std::string()) +
-                                               ": end it" + (owner ? ", with kill " + std::to_string(*owner) : "") +
-                                               ", and try again"};
+    const std::optional<pid_t> owner = backgroundOwner(files);
+    return Error{files.socket().string(), "no background engine answers there, although one runs" +
+                                              (owner ? " as process " + std::to_string(*owner) : std::string()) +
+                                              ": end it" + (owner ? ", with kill " + std::to_string(*owner) : "") +
+                                              ", and try again"};
 }
 
 /// Starts the background engine, unless one runs. Waits until it listens.
@@ -307,9 +296,7 @@ Status EngineProcess::startBackground()
         return notInstalled();
     }
     const auto starter = std::make_shared<EngineProcess>();
-    if (const Status spawned = starter->spawn({path, "--background"}); !spawned) {
-        return spawned;
-    }
+    RESIDUA_TRY(starter->spawn({path, "--background"}));
     {
         const std::scoped_lock lock(m_mutex);
         m_starter = starter;
@@ -451,9 +438,7 @@ FrameWait EngineProcess::waitFor(std::chrono::seconds limit) const
 
 Status EngineProcess::send(const Frame& frame)
 {
-    if (const Status fits = checkSize(frame); !fits) {
-        return fits;
-    }
+    RESIDUA_TRY(checkSize(frame));
     const std::scoped_lock sending(m_sending);
     const Status sent = writeFrame(m_commands, frame, {.cancel = m_cancel.get(), .silence = kSilence});
     if (!sent) {
@@ -482,14 +467,11 @@ Status EngineProcess::post(const Command& command)
 
 Result<std::optional<Event>> EngineProcess::next()
 {
-    Result<std::optional<Frame>> frame = receive();
+    std::optional<Frame> frame = RESIDUA_TRY(receive());
     if (!frame) {
-        return frame.error();
-    }
-    if (!*frame) {
         return std::optional<Event>();
     }
-    Result<Event> event = eventFrom(**frame);
+    Result<Event> event = eventFrom(*frame);
     return event ? Result<std::optional<Event>>(*std::move(event)) : event.error();
 }
 

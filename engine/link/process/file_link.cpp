@@ -62,9 +62,7 @@ Result<FileConnection> connectForFiles(const EngineRemote& place, RemoteWork& wo
 {
     const auto process = std::make_shared<EngineProcess>();
     work.add(process);
-    if (const Status started = process->start(0, place, Serves::Files, watch); !started) {
-        return started.error();
-    }
+    RESIDUA_TRY(process->start(0, place, Serves::Files, watch));
     FileConnection connection;
     connection.send = [process, place](const Frame& frame) -> Status {
         const Status sent = process->send(frame);

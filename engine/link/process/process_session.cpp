@@ -420,11 +420,8 @@ private:
 
     Status startProcess(const Command& command)
     {
-        const Status started =
-            m_process->start(m_threads, m_at, Serves::Session, [&](const std::string& text) { notice(command, text); });
-        if (!started) {
-            return started;
-        }
+        RESIDUA_TRY(m_process->start(m_threads, m_at, Serves::Session,
+                                     [&](const std::string& text) { notice(command, text); }));
         if (!m_at.folder.empty()) {
             m_remote.emplace(m_at, m_sink, [this](Command later) { post(std::move(later)); });
         }

@@ -119,10 +119,7 @@ Result<std::optional<EngineRemote>> placeFor(const Command& command, const Engin
                                  "is on this machine, of which \"" + own.name + "\" sees no folder: leave out --place"};
                 }
             } else if constexpr (requires { asked.of; }) {
-                if (const Status fetched = remote ? checkFetched(runOf(command), *remote, asked.of.step) : Done{};
-                    !fetched) {
-                    return fetched.error();
-                }
+                RESIDUA_TRY(remote ? checkFetched(runOf(command), *remote, asked.of.step) : Done{});
             }
             const bool anywhere = kIsOneOf<Asked, StartRun, ListDevices>;
             return std::optional(own.folder.empty() || anywhere ? own : EngineRemote{});
@@ -204,25 +201,19 @@ RemoteEngine::Translated RemoteEngine::toRemote(const Command& command, const Re
 
 RemoteEngine::Translated RemoteEngine::translated(const StartRun& command, const RemoteLink& link)
 {
-    Result<ProjectFiles> project = projectFiles(command.project, command.projectDirectory, link.watch);
-    Result<RemoteFiles> files = project ? openFiles(link) : project.error();
-    if (!files) {
-        return files.error();
-    }
-    const Result<fs::path> folder = files->sendProject(*project, link.watch);
-    if (!folder) {
-        return folder.error();
-    }
+    ProjectFiles project = RESIDUA_TRY(projectFiles(command.project, command.projectDirectory, link.watch));
+    RemoteFiles files = RESIDUA_TRY(openFiles(link));
+    const fs::path folder = RESIDUA_TRY(files.sendProject(project, link.watch));
     StartRun there = command;
-    there.project = std::move(project->project);
-    there.projectDirectory = *folder;
+    there.project = std::move(project.project);
+    there.projectDirectory = folder;
     there.runDirectory.clear();
     there.runFolder = kRemoteRuns;
     there.membership.reset(); // its study is on this machine
     const auto run = std::make_shared<Run>();
     run->start = command;
-    run->renamed = std::move(project->renamed);
-    run->files = *std::move(files);
+    run->renamed = std::move(project.renamed);
+    run->files = std::move(files);
     const std::scoped_lock lock(m_mutex);
     m_runs[command.run] = run;
     return std::optional(Command(std::move(there)));
@@ -238,22 +229,16 @@ RemoteEngine::Translated RemoteEngine::translated(const ResumeRun& command, cons
         return held ? Error{command.of.runDirectory.string(), "is not a run at " + m_place.name} : held.error();
     }
     run->held = *std::move(held);
-    Result<RemoteFiles> files = openFiles(link);
-    if (!files) {
-        return files.error();
-    }
+    RemoteFiles files = RESIDUA_TRY(openFiles(link));
     const Result<RunFile> here = readRunFile(command.of.runDirectory);
-    const Result<RunFile> file = here ? catchUp(*files, *remote, *here) : here.error();
-    if (!file) {
-        return file.error();
-    }
-    const RunInfo& info = file->info;
+    const RunFile file = RESIDUA_TRY(here ? catchUp(files, *remote, *here) : here.error());
+    const RunInfo& info = file.info;
     if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.of.step &&
         command.steps.value_or(info.steps) <= info.step) {
-        const Status concluded = conclude(command, std::move(run->held), *file, link.answers);
+        const Status concluded = conclude(command, std::move(run->held), file, link.answers);
         return concluded ? Translated(std::nullopt) : concluded.error();
     }
-    run->files = *std::move(files);
+    run->files = std::move(files);
     Translated there = translatedQuery(command, link);
     if (there) {
         const std::scoped_lock lock(m_mutex);
@@ -270,9 +255,7 @@ Result<RunFile> RemoteEngine::catchUp(RemoteFiles& files, const RemoteRun& remot
         return Error{here.info.directory, "is another run than " + remote.directory.string() + " at " + m_place.name};
     }
     if (there && (here.info.step != there->info.step || here.info.status != there->info.status)) {
-        if (const Status fetched = files.fetchStore(remote.directory, here.info.directory); !fetched) {
-            return fetched.error();
-        }
+        RESIDUA_TRY(files.fetchStore(remote.directory, here.info.directory));
     }
     return there;
 }
@@ -282,9 +265,7 @@ Status RemoteEngine::conclude(const ResumeRun& command, FileDescriptor held, con
                               const EventSink& answers)
 {
     const RunInfo& info = there.info;
-    if (const Status concluded = RunMirror::conclude(command.of.runDirectory, std::move(held), there); !concluded) {
-        return concluded;
-    }
+    RESIDUA_TRY(RunMirror::conclude(command.of.runDirectory, std::move(held), there));
     const Result<RunReader> reader = RunReader::open(command.of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : reader.error();
     const auto cost = project ? projects::costOf(*project) : project.error();
@@ -360,12 +341,8 @@ RemoteEngine::Translated RemoteEngine::translatedQuery(const Request& request, c
         Result<projects::Project> frozen = reader ? reader->project() : reader.error();
         const Result<ProjectFiles> project =
             frozen ? projectFiles(*std::move(frozen), request.of.projectDirectory, link.watch) : frozen.error();
-        Result<RemoteFiles> files = project ? openFiles(link) : project.error();
-        const Result<fs::path> folder = files ? files->sendProject(*project, link.watch) : files.error();
-        if (!folder) {
-            return folder.error();
-        }
-        there.of.projectDirectory = *folder;
+        RemoteFiles files = RESIDUA_TRY(project ? openFiles(link) : project.error());
+        there.of.projectDirectory = RESIDUA_TRY(files.sendProject(*project, link.watch));
     }
     if constexpr (std::is_same_v<Request, KnockoutRequest>) {
         const std::scoped_lock lock(m_mutex);
@@ -443,23 +420,16 @@ Status RemoteEngine::makeMirror(Run& run, const RunStarted& started)
 {
     const bool isNew = run.directory.empty();
     const fs::path name = started.runDirectory.filename();
-    if (const Status plain = checkBundledPath("the answer of " + m_place.name, name.string()); !plain) {
-        return plain;
-    }
+    RESIDUA_TRY(checkBundledPath("the answer of " + m_place.name, name.string()));
     const RemoteRun remote{m_place.name, m_place.folder, fs::path(kRemoteRuns) / name};
-    Result<RunFile> file = run.files->readRun(remote.directory, false);
-    if (!file) {
-        return file.error();
+    RunFile file = RESIDUA_TRY(run.files->readRun(remote.directory, false));
+    if (file.data) {
+        restoreNames(*file.data, run.renamed);
     }
-    if (file->data) {
-        restoreNames(*file->data, run.renamed);
-    }
-    Result<RunMirror> mirror = isNew ? RunMirror::begin(run.start, started, *file, remote)
-                                     : RunMirror::resume(run.directory, std::move(run.held), started, *file, remote);
-    if (!mirror) {
-        return mirror.error();
-    }
-    run.mirror.emplace(*std::move(mirror));
+    RunMirror mirror =
+        RESIDUA_TRY(isNew ? RunMirror::begin(run.start, started, file, remote)
+                          : RunMirror::resume(run.directory, std::move(run.held), started, file, remote));
+    run.mirror.emplace(std::move(mirror));
     return Done{};
 }
 

@@ -56,9 +56,7 @@ Status replaceStore(const fs::path& store, const fs::path& copy)
     if (replaced || (database ? database->trouble() : trouble) != StoreTrouble::Damaged) {
         return replaced;
     }
-    if (const Result<Database> sound = Database::openForReading(copy); !sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(Database::openForReading(copy));
     std::error_code code;
     for (const char* const part : {"-wal", "-shm"}) { // of the damaged store
         fs::remove(store.string() + part, code);
@@ -89,22 +87,14 @@ Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, 
 template <class Answer>
 Result<WithBytes<Answer>> RemoteFiles::ask(const FileRequest& request)
 {
-    if (const Status sent = m_connection.send(frameOf(request)); !sent) {
-        return sent.error();
-    }
-    Result<Frame> frame = m_connection.receive();
-    if (!frame) {
-        return frame.error();
-    }
-    Result<WithBytes<FileAnswer>> answer = fileAnswerFrom(*std::move(frame));
-    if (!answer) {
-        return answer.error();
-    }
-    if (const auto* const refused = std::get_if<FilesRefused>(&answer->message)) {
+    RESIDUA_TRY(m_connection.send(frameOf(request)));
+    Frame frame = RESIDUA_TRY(m_connection.receive());
+    WithBytes<FileAnswer> answer = RESIDUA_TRY(fileAnswerFrom(std::move(frame)));
+    if (const auto* const refused = std::get_if<FilesRefused>(&answer.message)) {
         return refused->error;
     }
-    auto* const expected = std::get_if<Answer>(&answer->message);
-    return expected != nullptr ? Result(WithBytes<Answer>{std::move(*expected), std::move(answer->bytes)})
+    auto* const expected = std::get_if<Answer>(&answer.message);
+    return expected != nullptr ? Result(WithBytes<Answer>{std::move(*expected), std::move(answer.bytes)})
                                : unexpected();
 }
 
@@ -139,9 +129,7 @@ Result<fs::path> RemoteFiles::sendProject(const ProjectFiles& project, const Pre
         byHash.erase(file);
     }
     for (const ProjectFiles::File* const file : sent) {
-        if (const Status done = sendFile(*file, watch); !done) {
-            return done.error();
-        }
+        RESIDUA_TRY(sendFile(*file, watch));
     }
     lacking = offer(files); // which the engine answers after it has stored what was sent
     if (!lacking || !lacking->hashes.empty()) {
@@ -152,44 +140,34 @@ Result<fs::path> RemoteFiles::sendProject(const ProjectFiles& project, const Pre
 
 Status RemoteFiles::sendFile(const ProjectFiles::File& file, const PreparationWatch& watch)
 {
-    const Result<InputFile> input = InputFile::open(file.source);
-    if (!input) {
-        return input.error();
-    }
-    if (input->size() != static_cast<std::uint64_t>(file.offer.bytes)) {
+    const InputFile input = RESIDUA_TRY(InputFile::open(file.source));
+    if (input.size() != static_cast<std::uint64_t>(file.offer.bytes)) {
         return Error{file.source.string(), "has changed while it was sent"};
     }
     std::uint64_t offset = 0;
     do {
-        std::string bytes(std::min<std::uint64_t>(kMostPartBytes, input->size() - offset), '\0');
-        if (const Status read = input->read(offset, std::as_writable_bytes(std::span(bytes))); !read) {
-            return read;
-        }
+        std::string bytes(std::min<std::uint64_t>(kMostPartBytes, input.size() - offset), '\0');
+        RESIDUA_TRY(input.read(offset, std::as_writable_bytes(std::span(bytes))));
         const auto count = static_cast<std::int64_t>(bytes.size());
         const StorePart part{file.offer.hash, static_cast<std::int64_t>(offset)};
-        if (const Status sent = m_connection.send(frameOf(FileRequest(part), std::move(bytes))); !sent) {
-            return sent;
-        }
+        RESIDUA_TRY(m_connection.send(frameOf(FileRequest(part), std::move(bytes))));
         offset += static_cast<std::uint64_t>(count);
         m_done += count;
         if (watch && !watch(static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1)))) {
             return preparationGivenUp();
         }
-    } while (offset < input->size());
+    } while (offset < input.size());
     return Done{};
 }
 
 Result<FilesOpened> RemoteFiles::open(const FileRequest& request,
                                       const std::function<bool(const std::string& name)>& isAllowed)
 {
-    Result<WithBytes<FilesOpened>> answer = ask<FilesOpened>(request);
-    if (!answer) {
-        return answer.error();
-    }
+    WithBytes<FilesOpened> answer = RESIDUA_TRY(ask<FilesOpened>(request));
     m_done = 0;
     m_all = 0;
     std::set<std::string> names;
-    for (const OpenedFile& file : answer->message.files) {
+    for (const OpenedFile& file : answer.message.files) {
         if (!isAllowed(file.name) || !names.insert(file.name).second) {
             return unexpected("names the file " + shown(file.name));
         }
@@ -198,7 +176,7 @@ Result<FilesOpened> RemoteFiles::open(const FileRequest& request,
         }
         m_all += file.bytes;
     }
-    return std::move(answer->message);
+    return std::move(answer.message);
 }
 
 Status RemoteFiles::read(const FilesOpened& opened, std::size_t index, const Take& take)
@@ -207,27 +185,22 @@ Status RemoteFiles::read(const FilesOpened& opened, std::size_t index, const Tak
     Sha256 received;
     std::int64_t bytes = 0;
     while (true) {
-        Result<WithBytes<FilePart>> part = ask<FilePart>(ReadPart{static_cast<std::int64_t>(index)});
-        if (!part) {
-            return part.error();
-        }
-        received.add(asBytes(part->bytes));
-        bytes += static_cast<std::int64_t>(part->bytes.size());
-        m_done += static_cast<std::int64_t>(part->bytes.size());
-        const bool isLast = !part->message.hash.empty();
+        WithBytes<FilePart> part = RESIDUA_TRY(ask<FilePart>(ReadPart{static_cast<std::int64_t>(index)}));
+        received.add(asBytes(part.bytes));
+        bytes += static_cast<std::int64_t>(part.bytes.size());
+        m_done += static_cast<std::int64_t>(part.bytes.size());
+        const bool isLast = !part.message.hash.empty();
         if (bytes > file.bytes || (isLast && bytes < file.bytes)) {
             return unexpected("sends " + std::to_string(bytes) + (isLast ? "" : " or more") + " bytes of " + file.name +
                               ", of which it has announced " + std::to_string(file.bytes));
         }
-        if (const Status taken = take(part->bytes); !taken) {
-            return taken;
-        }
+        RESIDUA_TRY(take(part.bytes));
         if (isLast) {
-            return received.text() == part->message.hash
+            return received.text() == part.message.hash
                        ? Status(Done{})
                        : Status(Error{"engine's connection", "changed the bytes of a file: fetch it again"});
         }
-        if (part->bytes.empty()) {
+        if (part.bytes.empty()) {
             return unexpected("sends no bytes of " + file.name);
         }
     }
@@ -266,35 +239,24 @@ Result<RunFile> RemoteFiles::readRun(const fs::path& run, bool ended)
 
 Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
 {
-    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false}, among(kRecordFiles));
-    if (!opened) {
-        return opened.error();
-    }
-    const auto store = std::ranges::find(opened->files, kStoreFile, &OpenedFile::name);
-    if (store == opened->files.end()) {
+    const FilesOpened opened = RESIDUA_TRY(open(OpenRecord{run.string(), true, false}, among(kRecordFiles)));
+    const auto store = std::ranges::find(opened.files, kStoreFile, &OpenedFile::name);
+    if (store == opened.files.end()) {
         return Done{};
     }
-    if (const Status fits = checkRoom(directory, static_cast<std::uintmax_t>(store->bytes), "the store needs"); !fits) {
-        return fits;
-    }
-    const Result<ScratchFolder> scratch = ScratchFolder::make(directory, kFetched);
-    if (!scratch) {
-        return scratch.error();
-    }
-    const fs::path copy = scratch->path() / kStoreFile;
-    const auto index = static_cast<std::size_t>(store - opened->files.begin());
-    const Status done = readInto(*opened, index, copy, {});
+    RESIDUA_TRY(checkRoom(directory, static_cast<std::uintmax_t>(store->bytes), "the store needs"));
+    const ScratchFolder scratch = RESIDUA_TRY(ScratchFolder::make(directory, kFetched));
+    const fs::path copy = scratch.path() / kStoreFile;
+    const auto index = static_cast<std::size_t>(store - opened.files.begin());
+    const Status done = readInto(opened, index, copy, {});
     return done ? replaceStore(directory / kStoreFile, copy) : done;
 }
 
 Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std::optional<std::int64_t> step,
                                                        const fs::path& directory, const PreparationWatch& watch)
 {
-    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step}, among(kCheckpointFiles));
-    if (!opened) {
-        return opened.error();
-    }
-    Status sound = checkAnswer(*opened, step, directory);
+    const FilesOpened opened = RESIDUA_TRY(open(OpenCheckpoint{run.string(), step}, among(kCheckpointFiles)));
+    Status sound = checkAnswer(opened, step, directory);
     sound = sound ? checkCheckpointsFolder(directory) : sound;
     if (!sound) {
         return sound.error();
@@ -302,26 +264,19 @@ Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std:
     const fs::path folder = checkpointsFolder(directory);
     std::error_code code;
     fs::create_directory(folder, code);
-    Result<ScratchFolder> scratch = ScratchFolder::make(folder, kFetched);
-    if (!scratch) {
-        return scratch.error();
-    }
+    ScratchFolder scratch = RESIDUA_TRY(ScratchFolder::make(folder, kFetched));
     const std::int64_t bytes = m_all;
-    for (std::size_t i = 0; i < opened->files.size(); ++i) {
-        const fs::path path = scratch->path() / opened->files[i].name;
-        if (const Status done = readInto(*opened, i, path, watch); !done) {
-            return done.error();
-        }
+    for (std::size_t i = 0; i < opened.files.size(); ++i) {
+        const fs::path path = scratch.path() / opened.files[i].name;
+        RESIDUA_TRY(readInto(opened, i, path, watch));
     }
-    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory, watch); !intact) {
+    if (const Status intact = checkCheckpoint(scratch.path(), opened.step, directory, watch); !intact) {
         return Error{"the checkpoint that was sent", intact.error().message};
     }
-    const fs::path place = checkpointDirectory(directory, opened->step);
-    if (const Status put = replaceFolder(scratch->path(), place); !put) {
-        return put.error();
-    }
+    const fs::path place = checkpointDirectory(directory, opened.step);
+    RESIDUA_TRY(replaceFolder(scratch.path(), place));
     // If it has replaced an older copy, the scratch folder now holds that one, and is removed.
-    return FetchedCheckpoint{place, opened->step, bytes, fetchEffects(run, opened->step, directory)};
+    return FetchedCheckpoint{place, opened.step, bytes, fetchEffects(run, opened.step, directory)};
 }
 
 std::vector<std::string> RemoteFiles::fetchEffects(const fs::path& run, std::int64_t step, const fs::path& directory)
@@ -370,20 +325,15 @@ public:
         if (path.tokeniser != nullptr) {
             return addTokeniser(path, before);
         }
-        const Result<std::vector<fs::path>> files = filesAt(m_directory / before, path.endings);
-        if (!files) {
-            return files.error();
-        }
-        if (files->empty()) {
+        const std::vector<fs::path> files = RESIDUA_TRY(filesAt(m_directory / before, path.endings));
+        if (files.empty()) {
             return Error{"data · " + before, "there are no such files"};
         }
         const std::string place = placeOf(before, nextFolder());
-        for (const fs::path& file : *files) {
+        for (const fs::path& file : files) {
             const fs::path below = withoutSlash(file).lexically_relative(withoutSlash(m_directory / before));
             const bool isItself = below.empty() || below == ".";
-            if (const Status added = addFile(isItself ? fs::path(place) : place / below, file); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addFile(isItself ? fs::path(place) : place / below, file));
         }
         rename(*path.path, place);
         return Done{};
@@ -395,9 +345,7 @@ private:
     {
         const fs::path folder = nextFolder();
         for (const std::string& name : namesOf(path, m_directory)) {
-            if (const Status added = addFile(placeOf(name, folder), m_directory / name); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addFile(placeOf(name, folder), m_directory / name));
             if (const std::string place = placeOf(name, folder); place != name) {
                 m_files.renamed[place] = name;
             }
@@ -457,9 +405,7 @@ Result<ProjectFiles> projectFiles(projects::Project project, const fs::path& dir
     const fs::path absolute = fs::absolute(directory, code);
     FileLister lister(files, absolute, watch);
     for (const DataPath& path : dataPathsOf(files.project)) {
-        if (const Status added = lister.add(path); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(lister.add(path));
     }
     trimDigests();
     return files;

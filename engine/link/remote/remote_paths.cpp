@@ -29,9 +29,7 @@ Status checkRoom(const fs::path& folder, std::uintmax_t bytes, const std::string
 
 Status checkWithin(const fs::path& folder, const std::string& path)
 {
-    if (const Status plain = checkBundledPath("message", path); !plain) {
-        return plain;
-    }
+    RESIDUA_TRY(checkBundledPath("message", path));
     std::error_code code;
     fs::path place = fs::canonical(folder, code);
     for (const fs::path& part : fs::path(path)) {
@@ -85,16 +83,10 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
             } else if constexpr (requires { asked.of; }) {
                 of = asked.of;
             }
-            if (const Status run =
-                    of.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, of.runDirectory.string());
-                !run) {
-                return run;
-            }
+            RESIDUA_TRY(of.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, of.runDirectory.string()));
             std::vector<fs::path> paths{of.projectDirectory};
             if constexpr (std::is_same_v<Asked, SampleRequest>) {
-                if (const Status readable = checkPrompt(folder, asked); !readable) {
-                    return readable;
-                }
+                RESIDUA_TRY(checkPrompt(folder, asked));
             }
             if constexpr (std::is_same_v<Asked, EvaluateRequest>) {
                 if (!asked.features.empty()) {
@@ -107,9 +99,7 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
                 paths.push_back(asked.runFolder);
             }
             for (const fs::path& path : paths) {
-                if (const Status within = path.empty() ? Status(Done{}) : checkWithin(folder, path.string()); !within) {
-                    return within;
-                }
+                RESIDUA_TRY(path.empty() ? Status(Done{}) : checkWithin(folder, path.string()));
             }
             return Done{};
         }

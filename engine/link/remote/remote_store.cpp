@@ -57,15 +57,12 @@ std::string projectHash(std::vector<FileOffer> files)
 /// Copies a store that another process may be writing.
 Status copyStore(const fs::path& store, const fs::path& copy)
 {
-    Result<Database> database = Database::openForWriting(store);
-    if (!database) {
-        return database.error();
-    }
+    Database database = RESIDUA_TRY(Database::openForWriting(store));
     std::string quoted;
     for (const char c : copy.string()) {
         quoted += c == '\'' ? "''" : std::string(1, c);
     }
-    return database->execute(("VACUUM INTO '" + quoted + "'").c_str());
+    return database.execute(("VACUUM INTO '" + quoted + "'").c_str());
 }
 
 template <class Answer>
@@ -85,9 +82,7 @@ Result<RemoteStore> RemoteStore::open(const fs::path& folder)
         return systemError(folder, "cannot create the folder", code.value());
     }
     for (const char* const part : {kRemoteFiles, kRemoteProjects, kRemoteRuns}) {
-        if (const Status made = makeOwnFolder(place / part); !made) {
-            return made.error();
-        }
+        RESIDUA_TRY(makeOwnFolder(place / part));
     }
     Result<ScratchFolder> scratch = ScratchFolder::make(place / kRemoteFiles, kIncoming);
     return scratch ? Result<RemoteStore>(RemoteStore(place, *std::move(scratch))) : scratch.error();
@@ -151,9 +146,7 @@ fs::path RemoteStore::contentOf(const std::string& hash) const
 Status RemoteStore::checkOffer(const OfferFiles& offer) const
 {
     for (const FileOffer& file : offer.files) {
-        if (const Status sound = checkBundledPath("offer", file.path); !sound) {
-            return sound;
-        }
+        RESIDUA_TRY(checkBundledPath("offer", file.path));
         if (!isSha256(file.hash)) {
             return Error{"offer · " + shown(file.path), "has the hash " + shown(file.hash) + "; expected a SHA-256"};
         }
@@ -174,12 +167,8 @@ Result<FilesLacking> RemoteStore::offered(const OfferFiles& offer)
         fs::remove(m_arriving->path, code);
         m_arriving.reset();
     }
-    if (const Status stored = std::exchange(m_stored, Done{}); !stored) {
-        return stored.error();
-    }
-    if (const Status sound = checkOffer(offer); !sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(std::exchange(m_stored, Done{}));
+    RESIDUA_TRY(checkOffer(offer));
     const fs::path project = fs::path(kRemoteProjects) / projectHash(offer.files);
     if (fs::is_directory(fs::symlink_status(m_folder / project, code))) {
         fs::last_write_time(m_folder / project, fs::file_time_type::clock::now(),
@@ -251,9 +240,7 @@ Status RemoteStore::begin(const StorePart& part)
 Status RemoteStore::store(const StorePart& part, std::string_view bytes)
 {
     if (!m_arriving || m_arriving->hash != part.hash) {
-        if (const Status begun = begin(part); !begun) {
-            return begun;
-        }
+        RESIDUA_TRY(begin(part));
     }
     const std::int64_t size = m_lacking.at(part.hash);
     const auto count = static_cast<std::int64_t>(bytes.size());
@@ -290,38 +277,29 @@ Status RemoteStore::endArriving()
 
 Status RemoteStore::addOpened(FilesOpened& opened, const std::string& name, const fs::path& path)
 {
-    Result<InputFile> file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    opened.files.push_back({name, static_cast<std::int64_t>(file->size())});
-    m_opened.push_back({*std::move(file), 0, {}});
+    InputFile file = RESIDUA_TRY(InputFile::open(path));
+    opened.files.push_back({name, static_cast<std::int64_t>(file.size())});
+    m_opened.push_back({std::move(file), 0, {}});
     return Done{};
 }
 
 Result<FilesOpened> RemoteStore::openRecord(const OpenRecord& request)
 {
     m_opened.clear();
-    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
-        return within.error();
-    }
+    RESIDUA_TRY(checkRunWithin(m_folder, request.run));
     const fs::path run = m_folder / request.run;
     const auto until = std::chrono::steady_clock::now() + kEndingPatience;
     while (request.ended && isRunLocked(run) && std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(kEndingPause); // a process whose connection was lost writes a checkpoint, and ends
     }
     FilesOpened opened;
-    if (const Status added = addOpened(opened, kRunFile, run / kRunFile); !added) {
-        return added.error();
-    }
+    RESIDUA_TRY(addOpened(opened, kRunFile, run / kRunFile));
     std::error_code ignored;
     const fs::path copy = m_scratch.path() / kStoreFile;
     fs::remove(copy, ignored);
     // A damaged store is not needed: training goes on without it.
     if (request.store && fs::exists(run / kStoreFile, ignored) && copyStore(run / kStoreFile, copy)) {
-        if (const Status added = addOpened(opened, kStoreFile, copy); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(addOpened(opened, kStoreFile, copy));
     }
     return opened;
 }
@@ -329,9 +307,7 @@ Result<FilesOpened> RemoteStore::openRecord(const OpenRecord& request)
 Result<FilesOpened> RemoteStore::openCheckpoint(const OpenCheckpoint& request)
 {
     m_opened.clear();
-    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
-        return within.error();
-    }
+    RESIDUA_TRY(checkRunWithin(m_folder, request.run));
     const fs::path run = m_folder / request.run;
     const std::vector<std::int64_t> steps = checkpointSteps(run);
     if (steps.empty() || (request.step && !std::ranges::binary_search(steps, *request.step))) {
@@ -342,9 +318,7 @@ Result<FilesOpened> RemoteStore::openCheckpoint(const OpenCheckpoint& request)
     opened.step = request.step.value_or(steps.back());
     const fs::path checkpoint = checkpointDirectory(run, opened.step);
     for (const char* const name : kCheckpointFiles) {
-        if (const Status added = addOfRun(opened, checkpoint / name); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(addOfRun(opened, checkpoint / name));
     }
     return opened;
 }
@@ -358,21 +332,14 @@ Status RemoteStore::addOfRun(FilesOpened& opened, const fs::path& path)
 Result<FilesOpened> RemoteStore::openEffects(const OpenEffects& request)
 {
     m_opened.clear();
-    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
-        return within.error();
-    }
+    RESIDUA_TRY(checkRunWithin(m_folder, request.run));
     const fs::path run = m_folder / request.run;
-    const auto kept = readEffects(run);
-    if (!kept) {
-        return kept.error();
-    }
+    const auto kept = RESIDUA_TRY(readEffects(run));
     FilesOpened opened;
     opened.step = request.step;
-    for (const KeptEffects& effects : *kept) {
+    for (const KeptEffects& effects : kept) {
         const bool isOfStep = effects.key.step == request.step;
-        if (const Status added = isOfStep ? addOfRun(opened, effectsPath(run, effects.key)) : Done{}; !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(isOfStep ? addOfRun(opened, effectsPath(run, effects.key)) : Done{});
     }
     return opened;
 }

@@ -22,15 +22,12 @@ Result<RunMirror> RunMirror::begin(const StartRun& command, const RunStarted& st
     info.device = started.device;
     info.steps = started.steps;
     info.reading = there.info.reading;
-    Result<RunWriter> writer =
+    RunWriter writer = RESIDUA_TRY(
         command.runDirectory.empty()
             ? RunWriter::createIn(command.runFolder, info, command.project, command.projectDirectory, there.data)
-            : RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory, there.data);
-    if (!writer) {
-        return writer.error();
-    }
-    writer->setRemote(std::move(remote), there.identity);
-    Recorder recorder(*std::move(writer), started.device, there.info.threads, started.steps);
+            : RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory, there.data));
+    writer.setRemote(std::move(remote), there.identity);
+    Recorder recorder(std::move(writer), started.device, there.info.threads, started.steps);
     recorder.setClasses(there.info.classes);
     const Status written = recorder.flush(RunStatus::Running);
     return written ? Result<RunMirror>(RunMirror(std::move(recorder))) : written.error();
@@ -39,12 +36,9 @@ Result<RunMirror> RunMirror::begin(const StartRun& command, const RunStarted& st
 Result<RunMirror> RunMirror::resume(const fs::path& directory, FileDescriptor held, const RunStarted& started,
                                     const RunFile& there, RemoteRun remote)
 {
-    Result<RunWriter> writer = RunWriter::reopen(directory, started.firstStep, std::move(held));
-    if (!writer) {
-        return writer.error();
-    }
-    writer->setRemote(std::move(remote), there.identity);
-    Recorder recorder(*std::move(writer), started.device, there.info.threads, started.steps);
+    RunWriter writer = RESIDUA_TRY(RunWriter::reopen(directory, started.firstStep, std::move(held)));
+    writer.setRemote(std::move(remote), there.identity);
+    Recorder recorder(std::move(writer), started.device, there.info.threads, started.steps);
     recorder.setClasses(there.info.classes);
     recorder.goOnFrom(started.firstStep, valuesUpTo(directory, started.firstStep));
     recorder.event(started.firstStep, RunEventKind::Resumed, "on " + started.device);
@@ -54,11 +48,8 @@ Result<RunMirror> RunMirror::resume(const fs::path& directory, FileDescriptor he
 
 Status RunMirror::conclude(const fs::path& directory, FileDescriptor held, const RunFile& there)
 {
-    Result<RunWriter> writer = RunWriter::reopen(directory, there.info.step, std::move(held));
-    if (!writer) {
-        return writer.error();
-    }
-    Recorder recorder(*std::move(writer), there.info.device, there.info.threads, there.info.steps);
+    RunWriter writer = RESIDUA_TRY(RunWriter::reopen(directory, there.info.step, std::move(held)));
+    Recorder recorder(std::move(writer), there.info.device, there.info.threads, there.info.steps);
     recorder.setClasses(there.info.classes);
     recorder.goOnFrom(there.info.step, valuesUpTo(directory, there.info.step));
     return recorder.flush(RunStatus::Finished);

@@ -88,9 +88,7 @@ Status writeAll(int descriptor, std::string_view bytes, const FrameWait& wait)
         if (written >= 0) {
             bytes.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno == EAGAIN) {
-            if (const Status ready = await(descriptor, POLLOUT, wait); !ready) {
-                return ready;
-            }
+            RESIDUA_TRY(await(descriptor, POLLOUT, wait));
         } else if (errno != EINTR) {
             return systemError("cannot be written", errno);
         }
@@ -105,9 +103,7 @@ Status readInto(int descriptor, std::string& to, std::size_t count, const FrameW
     bool mustWait = waits(wait);
     while (to.size() < whole) {
         if (mustWait) {
-            if (const Status ready = await(descriptor, POLLIN, wait); !ready) {
-                return ready;
-            }
+            RESIDUA_TRY(await(descriptor, POLLIN, wait));
         }
         const std::size_t have = to.size();
         to.resize(std::min(whole, have + kPart));
@@ -183,9 +179,7 @@ Status awaitBytes(int descriptor, const FrameWait& wait)
 
 Status writeFrame(int descriptor, const Frame& frame, const FrameWait& wait)
 {
-    if (const Status fits = checkSize(frame); !fits) {
-        return fits;
-    }
+    RESIDUA_TRY(checkSize(frame));
     Header header{kFrameMagic, static_cast<std::uint32_t>(frame.json.size()),
                   static_cast<std::uint32_t>(frame.numbers.size()), checksumOf(frame)};
     header[Self] = checksumOf(header);
@@ -202,9 +196,7 @@ Result<std::optional<Frame>> readFrame(int descriptor, const FrameWait& wait)
     std::string start;
     while (start.size() < kMagic.size()) {
         const std::size_t have = start.size();
-        if (const Status got = readInto(descriptor, start, 1, wait); !got) {
-            return got.error();
-        }
+        RESIDUA_TRY(readInto(descriptor, start, 1, wait));
         if (start.size() == have) {
             return start.empty() ? Result(std::optional<Frame>()) : Error{kPlace, "ended within a message"};
         }
@@ -213,9 +205,7 @@ Result<std::optional<Frame>> readFrame(int descriptor, const FrameWait& wait)
         }
     }
     Header header{};
-    if (const Status got = readInto(descriptor, start, sizeof header - start.size(), wait); !got) {
-        return got.error();
-    }
+    RESIDUA_TRY(readInto(descriptor, start, sizeof header - start.size(), wait));
     if (start.size() < sizeof header) {
         return Error{kPlace, "ended within a message"};
     }
@@ -223,9 +213,7 @@ Result<std::optional<Frame>> readFrame(int descriptor, const FrameWait& wait)
     if (header[Self] != checksumOf(header)) {
         return Error{kPlace, "changed the bytes of a message's header"};
     }
-    if (const Status fits = checkSizes(header[JsonBytes], header[NumberBytes]); !fits) {
-        return fits.error();
-    }
+    RESIDUA_TRY(checkSizes(header[JsonBytes], header[NumberBytes]));
     Frame frame;
     Status got = readInto(descriptor, frame.json, header[JsonBytes], wait);
     if (got) {

@@ -144,20 +144,14 @@ Status descend(const AttentionProblem& problem, const Sequences& sequences, cons
 Result<AttentionFit> fitAttention(const AttentionProblem& problem, const LowRankWatch& watch)
 {
     const auto start = std::chrono::steady_clock::now();
-    if (const Status sizes = checkSizes(problem); !sizes) {
-        return sizes.error();
-    }
-    if (const Status course = checkCourse(problem.course); !course) {
-        return course.error();
-    }
+    RESIDUA_TRY(checkSizes(problem));
+    RESIDUA_TRY(checkCourse(problem.course));
     const Sequences sequences(problem);
     MatrixXd best = matrixOf(problem.start, 0, problem.features, problem.width);
     AttentionFit fit;
     fit.before = sequences.errorOf(best);
     fit.after = fit.before;
-    if (const Status descended = descend(problem, sequences, watch, best, fit); !descended) {
-        return descended.error();
-    }
+    RESIDUA_TRY(descend(problem, sequences, watch, best, fit));
     fit.features.resize(std::size_t(best.size()));
     Eigen::Map<DenseMatrix>(fit.features.data(), best.rows(), best.cols()) = best;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -169,9 +163,7 @@ Result<AttentionError> measureAttention(const AttentionProblem& problem, const s
 {
     AttentionProblem given = problem;
     given.start = features;
-    if (const Status sizes = checkSizes(given); !sizes) {
-        return sizes.error();
-    }
+    RESIDUA_TRY(checkSizes(given));
     return Sequences(given).errorOf(matrixOf(features, 0, problem.features, problem.width));
 }
 

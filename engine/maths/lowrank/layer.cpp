@@ -107,9 +107,7 @@ MatrixXd truncatedNormal(Index rows, Index columns, Index inputs, RandomStream& 
 
 Result<Layer> layerOf(const LowRankProblem& problem)
 {
-    if (const Status sound = checkNumbers(problem); !sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(checkNumbers(problem));
     Layer layer;
     layer.weight = matrixOf(problem.weight, problem.out, problem.in);
     layer.rank = problem.rank;
@@ -118,9 +116,7 @@ Result<Layer> layerOf(const LowRankProblem& problem)
     layer.seed = problem.seed;
     layer.seen = layer.weight;
     if (!problem.covariance.empty()) {
-        if (const Status rooted = takeRoot(problem, layer); !rooted) {
-            return rooted.error();
-        }
+        RESIDUA_TRY(takeRoot(problem, layer));
         layer.seen = layer.weight * layer.root;
     }
     return layer;

@@ -115,62 +115,51 @@ private:
     [[nodiscard]] Result<Searched> reluSvd()
     {
         const MatrixXd r = rows();
-        const auto choice = lowrank::chooseDirections(r, m_layer.rank, &lowrank::sqrtH, m_watch);
-        if (!choice) {
-            return choice.error();
-        }
-        std::string note = choice->enumerated ? "every choice of singular directions was tried"
-                                              : "singular directions chosen greedily: from the largest, by exchanges";
+        const auto choice = RESIDUA_TRY(lowrank::chooseDirections(r, m_layer.rank, &lowrank::sqrtH, m_watch));
+        std::string note = choice.enumerated ? "every choice of singular directions was tried"
+                                             : "singular directions chosen greedily: from the largest, by exchanges";
         if (m_layer.follows != Nonlinearity::Relu) {
             note += "; chosen and scaled for a relu, though " + std::string(nameOf(m_layer.follows)) + " follows";
         }
-        return Searched{inInputs(lowrank::scaledProjection(r, choice->directions, &lowrank::sqrtH)), true,
+        return Searched{inInputs(lowrank::scaledProjection(r, choice.directions, &lowrank::sqrtH)), true,
                         std::move(note)};
     }
 
     [[nodiscard]] Result<Searched> bySamples(Factors start, bool warm)
     {
-        Result<Searched> found = lowrank::fitBySamples(m_layer, m_error, std::move(start), m_problem.lfai, m_watch);
-        if (!found) {
-            return found;
-        }
-        const double reached = m_error(found->factors);
+        Searched found =
+            RESIDUA_TRY(lowrank::fitBySamples(m_layer, m_error, std::move(start), m_problem.lfai, m_watch));
+        const double reached = m_error(found.factors);
         const double kept = m_error(spectral());
         if (reached <= kept) {
             return found;
         }
         const std::string above = "ended at " + numberText(reached, 4) + ", above the spectral start's " +
-                                  numberText(kept, 4) + " (" + found->note + ")";
-        if (warm || !found->converged || !std::isfinite(reached)) {
+                                  numberText(kept, 4) + " (" + found.note + ")";
+        if (warm || !found.converged || !std::isfinite(reached)) {
             return Searched{spectral(), false, "did not converge: " + above + "; the spectral start is kept"};
         }
-        found->note = above;
+        found.note = above;
         return found;
     }
 
     [[nodiscard]] Result<Searched> exact()
     {
         const MatrixXd r = rows();
-        const auto choice = lowrank::chooseDirections(r, m_layer.rank, &lowrank::sqrtH, m_watch);
-        if (!choice) {
-            return choice.error();
-        }
+        const auto choice = RESIDUA_TRY(lowrank::chooseDirections(r, m_layer.rank, &lowrank::sqrtH, m_watch));
         MatrixXd seenRight = spectral().right;
         if (m_layer.hasCovariance()) {
             seenRight = (seenRight * m_layer.root).eval();
         }
         const std::vector<lowrank::NamedStart> starts{
             {"spectral", {spectral().left, seenRight * directions().v}},
-            {"ReLU-SVD", lowrank::scaledProjection(r, choice->directions, &lowrank::sqrtH)},
+            {"ReLU-SVD", lowrank::scaledProjection(r, choice.directions, &lowrank::sqrtH)},
             {"random", lowrank::randomStart(r, m_layer.rank, m_layer.seed)}};
-        Result<Searched> found = lowrank::ExactFit(r, m_layer.follows).search(starts, m_watch);
-        if (!found) {
-            return found;
-        }
-        found->factors = inInputs(found->factors);
+        Searched found = RESIDUA_TRY(lowrank::ExactFit(r, m_layer.follows).search(starts, m_watch));
+        found.factors = inInputs(found.factors);
         // In the search's own coordinates the value never rises; the transformation back may add rounding errors.
-        if (!(m_error(found->factors) <= m_error(spectral()))) {
-            return Searched{spectral(), found->converged, "nothing below the spectral start was found, and it is kept"};
+        if (!(m_error(found.factors) <= m_error(spectral()))) {
+            return Searched{spectral(), found.converged, "nothing below the spectral start was found, and it is kept"};
         }
         return found;
     }
@@ -201,28 +190,20 @@ Status checkCourse(const LfaiCourse& course)
 Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod method, const LowRankWatch& watch)
 {
     const auto start = std::chrono::steady_clock::now();
-    if (const Status sound = checkCourse(problem.lfai); !sound) {
-        return sound.error();
-    }
-    Result<lowrank::Layer> layer = lowrank::layerOf(problem);
-    if (!layer) {
-        return layer.error();
-    }
-    const bool isZero = layer->weight.isZero(0);
-    LayerFit fit(problem, *std::move(layer), watch);
-    Result<Searched> found = fit.by(method);
-    if (!found) {
-        return found.error();
-    }
+    RESIDUA_TRY(checkCourse(problem.lfai));
+    lowrank::Layer layer = RESIDUA_TRY(lowrank::layerOf(problem));
+    const bool isZero = layer.weight.isZero(0);
+    LayerFit fit(problem, std::move(layer), watch);
+    Searched found = RESIDUA_TRY(fit.by(method));
     LowRankFit result;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    result.measures = fit.measures(found->factors);
+    result.measures = fit.measures(found.factors);
     result.measures.seconds = took.count();
-    result.left = rowMajor(found->factors.left);
-    result.right = rowMajor(found->factors.right);
-    result.converged = found->converged;
-    result.note = std::move(found->note);
-    if (isZero && found->factors.left.isZero(0) && found->factors.right.isZero(0)) {
+    result.left = rowMajor(found.factors.left);
+    result.right = rowMajor(found.factors.right);
+    result.converged = found.converged;
+    result.note = std::move(found.note);
+    if (isZero && found.factors.left.isZero(0) && found.factors.right.isZero(0)) {
         result.note = "the weight is zero, and so are both factors: no gradient would reach them";
     }
     return result;

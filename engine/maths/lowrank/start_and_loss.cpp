@@ -166,23 +166,15 @@ Result<StartPoint> pointOf(const StartStudy& study, const Drawn& drawn, std::int
     std::vector<Factors> layers;
     for (const MatrixXd& weight : drawn.weights) {
         const LowRankProblem problem = problemOf(study, weight, fitSteps, seed);
-        const Result<lowrank::Layer> layer = lowrank::layerOf(problem);
-        if (!layer) {
-            return layer.error();
-        }
-        const lowrank::FactorError error(*layer);
-        Result<Factors> start = study.method == LowRankMethod::Lfai
-                                    ? lowrank::drawnFactors(problem)
-                                    : Result<Factors>(lowrank::spectralFactors(decomposed(layer->weight), layer->rank));
-        if (!start) {
-            return start.error();
-        }
-        Result<lowrank::Searched> fit = lowrank::fitBySamples(*layer, error, std::move(*start), problem.lfai, watch);
-        if (!fit) {
-            return fit.error();
-        }
-        point.fitError += error.measures(fit->factors).relativeFunctionError / double(kLayers);
-        layers.push_back(std::move(fit->factors));
+        const lowrank::Layer layer = RESIDUA_TRY(lowrank::layerOf(problem));
+        const lowrank::FactorError error(layer);
+        Factors start =
+            RESIDUA_TRY(study.method == LowRankMethod::Lfai
+                            ? lowrank::drawnFactors(problem)
+                            : Result<Factors>(lowrank::spectralFactors(decomposed(layer.weight), layer.rank)));
+        lowrank::Searched fit = RESIDUA_TRY(lowrank::fitBySamples(layer, error, std::move(start), problem.lfai, watch));
+        point.fitError += error.measures(fit.factors).relativeFunctionError / double(kLayers);
+        layers.push_back(std::move(fit.factors));
     }
     FactoredNetwork network(layers, drawn.last);
     point.lossAtStart = network.loss(drawn.held);
@@ -213,9 +205,7 @@ StartPoint meanOf(std::int64_t fitSteps, std::span<const Result<StartPoint>> net
 Result<std::vector<StartPoint>> lossByStart(const StartStudy& study, std::span<const std::int64_t> fitSteps,
                                             int threads, std::stop_token stop)
 {
-    if (const Status sound = checkStudy(study, fitSteps); !sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(checkStudy(study, fitSteps));
     const auto count = std::size_t(study.networks);
     std::vector<Drawn> networks;
     for (std::size_t network = 0; network < count; ++network) {

@@ -106,19 +106,16 @@ Pattern Pattern::literal(std::string text)
 
 Result<Pattern> Pattern::regularExpression(std::string_view expression, const std::string& place)
 {
-    const auto translated = translatedExpression(expression, place);
-    if (!translated) {
-        return translated.error();
-    }
+    const auto translated = RESIDUA_TRY(translatedExpression(expression, place));
     int code = 0;
     PCRE2_SIZE at = 0;
     auto compiled = std::make_shared<Compiled>();
-    compiled->code.reset(pcre2_compile(reinterpret_cast<const unsigned char*>(translated->data()), translated->size(),
+    compiled->code.reset(pcre2_compile(reinterpret_cast<const unsigned char*>(translated.data()), translated.size(),
                                        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code, &at,
                                        nullptr));
     if (!compiled->code) {
         return Error{place, "the regular expression " + std::string(expression) + " is not understood: " +
-                                messageOf(code) + ", at character " + std::to_string(at) + " of " + *translated};
+                                messageOf(code) + ", at character " + std::to_string(at) + " of " + translated};
     }
     compiled->machineCode = pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE) == 0;
     Pattern pattern;
@@ -145,10 +142,7 @@ Status Pattern::find(std::string_view text, const std::vector<Span>& parts, std:
     }
     const Search search(m_compiled->code.get());
     for (const Span part : parts) {
-        if (Status status = findExpression(search, m_compiled->machineCode, part.of(text), part.begin, m_text, found);
-            !status) {
-            return status;
-        }
+        RESIDUA_TRY(findExpression(search, m_compiled->machineCode, part.of(text), part.begin, m_text, found));
         ends.push_back(found.size());
     }
     return Done{};

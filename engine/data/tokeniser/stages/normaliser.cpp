@@ -250,9 +250,7 @@ public:
     Status apply(std::string& text, TextStart start) const override
     {
         for (const NormaliserPtr& part : m_parts) {
-            if (Status status = part->apply(text, start); !status) {
-                return status;
-            }
+            RESIDUA_TRY(part->apply(text, start));
         }
         return Done{};
     }

@@ -34,9 +34,7 @@ Status splitByPattern(Pieces& pieces, const Pattern& pattern, Delimiters delimit
 {
     std::vector<Span> found;
     std::vector<std::size_t> ends;
-    if (Status status = pattern.find(pieces.text, pieces.spans, found, ends); !status) {
-        return status;
-    }
+    RESIDUA_TRY(pattern.find(pieces.text, pieces.spans, found, ends));
     std::vector<Span> result;
     result.reserve(found.size() + pieces.spans.size());
     std::vector<Stretch> stretches;
@@ -189,9 +187,7 @@ public:
     {
         for (const SplitterPtr& part : m_parts) {
             pieces.writeBytes();
-            if (Status status = part->apply(pieces); !status) {
-                return status;
-            }
+            RESIDUA_TRY(part->apply(pieces));
         }
         return Done{};
     }
