@@ -69,13 +69,10 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
                                 projects::ResidualPrecision residual)
 {
     static_cast<void>(loadCudaBackend()); // before the first backward, even one on the CPU
-    const Result<at::Device> opened = openDevice(device);
-    if (!opened) {
-        return opened.error();
-    }
+    const at::Device opened = RESIDUA_TRY(openDevice(device));
     keepHostMemory();
     Compute compute;
-    compute.device = *opened;
+    compute.device = opened;
     if (precision == projects::Precision::Fp64) {
         compute.parameterType = at::kDouble;
     }

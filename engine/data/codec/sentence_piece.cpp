@@ -126,18 +126,13 @@ private:
 
 Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model)
 {
-    const auto bytes = readSentencePieceModel(model);
-    if (!bytes) {
-        return bytes.error();
-    }
+    const auto bytes = RESIDUA_TRY(readSentencePieceModel(model));
     const auto& table = sentencePiece();
     if (!table) {
         return table.error();
     }
     auto codec = std::make_unique<SentencePieceCodec>(**table);
-    if (auto status = codec->load(*bytes, model.string()); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(codec->load(bytes, model.string()));
     return std::unique_ptr<TextCodec>(std::move(codec));
 }
 

@@ -50,12 +50,8 @@ public:
         m_socket = FileDescriptor(ends[0]);
         const FileDescriptor theirs(ends[1]);
         words.insert(words.begin(), program.string());
-        auto process =
-            ChildProcess::start({std::move(words), ChildKind::Ours, theirs.get(), theirs.get(), theirs.get()});
-        if (!process) {
-            return process.error();
-        }
-        m_process = *std::move(process);
+        m_process = RESIDUA_TRY(
+            ChildProcess::start({std::move(words), ChildKind::Ours, theirs.get(), theirs.get(), theirs.get()}));
         return Done{};
     }
 
@@ -204,9 +200,7 @@ Result<std::vector<std::string>> beginningOf(const std::vector<Document>& docume
             break;
         }
         std::string text(std::min(left, document.size), '\0');
-        if (const Status read = document.source->read(document.begin, std::as_writable_bytes(std::span(text))); !read) {
-            return read.error();
-        }
+        RESIDUA_TRY(document.source->read(document.begin, std::as_writable_bytes(std::span(text))));
         left -= text.size();
         text.resize(wholeCodePoints(text));
         texts.push_back(std::move(text));
@@ -236,17 +230,12 @@ std::string_view exampleIn(const std::vector<std::string>& texts)
 
 Result<TrainedTokeniser> tried(const TextCodec& codec, const std::vector<Document>& documents)
 {
-    const auto texts = beginningOf(documents);
-    if (!texts) {
-        return texts.error();
-    }
+    const auto texts = RESIDUA_TRY(beginningOf(documents));
     TrainedTokeniser tokeniser;
     tokeniser.pieces = codec.vocabulary();
     std::vector<std::uint32_t> tokens;
-    for (const std::string& text : *texts) {
-        if (const Status encoded = codec.encode(text, TextStart::Begins, tokens); !encoded) {
-            return encoded.error();
-        }
+    for (const std::string& text : texts) {
+        RESIDUA_TRY(codec.encode(text, TextStart::Begins, tokens));
         tokeniser.triedBytes += static_cast<std::int64_t>(text.size());
         tokeniser.triedCharacters += static_cast<std::int64_t>(codePoints(text));
         tokeniser.triedTokens += static_cast<std::int64_t>(std::exchange(tokens, {}).size());
@@ -256,11 +245,9 @@ Result<TrainedTokeniser> tried(const TextCodec& codec, const std::vector<Documen
     };
     tokeniser.triedAll =
         tokeniser.triedBytes == std::accumulate(documents.begin(), documents.end(), std::int64_t{0}, whole);
-    std::string_view line = exampleIn(*texts);
+    std::string_view line = exampleIn(texts);
     line = line.substr(0, wholeCodePoints(line.substr(0, kLongestExample)));
-    if (const Status encoded = codec.encode(line, TextStart::Begins, tokens); !encoded) {
-        return encoded.error();
-    }
+    RESIDUA_TRY(codec.encode(line, TextStart::Begins, tokens));
     for (std::size_t i = 0; i < std::min(tokens.size(), kExamplePieces); ++i) {
         tokeniser.example += (i == 0 ? "" : " ") + codec.piece(tokens[i]);
     }
@@ -277,9 +264,7 @@ std::string nameOf(PieceModel model)
 Result<TrainedTokeniser> trainTokeniser(const TokeniserTraining& training, const Watch& watch)
 {
     const fs::path path = temporaryBeside(training.output);
-    if (const Status possible = checkOutput(training.output, path); !possible) {
-        return possible.error();
-    }
+    RESIDUA_TRY(checkOutput(training.output, path));
     const auto documents = readTexts(training.text, training.field, watchOfReading(watch));
     Status status = documents ? run(training, *documents, path, watch) : Status(documents.error());
     Result<TrainedTokeniser> tokeniser = TrainedTokeniser{};

@@ -186,28 +186,19 @@ TokeniserTexts byteTokeniserTexts(std::optional<std::int64_t> mask)
 
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)
 {
-    const auto bytes = readFile(file, kLargest);
-    if (!bytes) {
-        return bytes.error();
-    }
-    auto tokeniser = JsonTokeniser::parse(*bytes, file.string());
-    if (!tokeniser) {
-        return tokeniser.error();
-    }
-    const auto named = endBySettings(tokeniserSettings(file));
-    if (!named) {
-        return named.error();
-    }
-    DocumentMarks marks = (*tokeniser)->marks();
-    if (const auto end = (*tokeniser)->id(*named); end && marks.behind.empty()) {
+    const auto bytes = RESIDUA_TRY(readFile(file, kLargest));
+    auto tokeniser = RESIDUA_TRY(JsonTokeniser::parse(bytes, file.string()));
+    const auto named = RESIDUA_TRY(endBySettings(tokeniserSettings(file)));
+    DocumentMarks marks = tokeniser->marks();
+    if (const auto end = tokeniser->id(named); end && marks.behind.empty()) {
         marks.behind = {*end};
     }
     for (std::size_t i = 0; i < kEnds.size() && marks.behind.empty(); ++i) {
-        if (const auto end = (*tokeniser)->id(kEnds[i])) {
+        if (const auto end = tokeniser->id(kEnds[i])) {
             marks.behind = {*end};
         }
     }
-    return std::unique_ptr<TextCodec>(std::make_unique<TokenizerJsonCodec>(*std::move(tokeniser), std::move(marks)));
+    return std::unique_ptr<TextCodec>(std::make_unique<TokenizerJsonCodec>(std::move(tokeniser), std::move(marks)));
 }
 
 } // namespace residua::engine

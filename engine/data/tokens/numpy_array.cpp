@@ -70,9 +70,7 @@ Result<NumpyArray> readNumpy(const Bytes& file, const std::string& place)
 {
     constexpr std::size_t kMostHeader = std::size_t{1} << 16;
     std::string bytes(std::min<std::uint64_t>(file->size(), kMostHeader), '\0');
-    if (Status status = file->read(0, std::as_writable_bytes(std::span(bytes))); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(file->read(0, std::as_writable_bytes(std::span(bytes))));
     if (!bytes.starts_with(kNumpyMark)) {
         return Error{place, "is not a NumPy array, expected a file that numpy.save wrote"};
     }

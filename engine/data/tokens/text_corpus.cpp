@@ -60,11 +60,8 @@ Result<Document> withoutLastNewline(Document document)
 {
     char last = '\0';
     if (document.size > 0) {
-        const Status read =
-            document.source->read(document.begin + document.size - 1, std::as_writable_bytes(std::span(&last, 1)));
-        if (!read) {
-            return read.error();
-        }
+        RESIDUA_TRY(
+            document.source->read(document.begin + document.size - 1, std::as_writable_bytes(std::span(&last, 1))));
     }
     document.size -= last == '\n' ? 1 : 0;
     return document;
@@ -76,11 +73,8 @@ Result<std::vector<Document>> unended(const std::vector<Document>& documents)
     std::vector<Document> texts;
     texts.reserve(documents.size());
     for (const Document& document : documents) {
-        auto text = withoutLastNewline(document);
-        if (!text) {
-            return text.error();
-        }
-        texts.push_back(*std::move(text));
+        auto text = RESIDUA_TRY(withoutLastNewline(document));
+        texts.push_back(std::move(text));
     }
     return texts;
 }
@@ -145,23 +139,20 @@ Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, cons
     if (!projects::hasModel(tokeniser.kind) || cache.folder.empty() || bytes < kWorthKeeping) {
         return encoded(documents, codec, tokeniser, place, watch, ends);
     }
-    const auto name = tokenFileName(documents, tokeniser.kind, model, codec.marks(), watch);
-    if (!name) {
-        return name.error();
-    }
-    const std::string ofEnds = "lengths-" + *name;
-    if (auto kept = keptTokens(cache.folder / *name, watch)) {
+    const auto name = RESIDUA_TRY(tokenFileName(documents, tokeniser.kind, model, codec.marks(), watch));
+    const std::string ofEnds = "lengths-" + name;
+    if (auto kept = keptTokens(cache.folder / name, watch)) {
         if (ends == nullptr || readEnds(cache.folder / ofEnds, documents.size(), kept->size(), watch, *ends)) {
             return *std::move(kept);
         }
         ends->clear();
     }
     auto tokens = encoded(documents, codec, tokeniser, place, watch, ends);
-    if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
+    if (tokens && keepTokens(cache, name, *tokens, codec.vocabulary())) {
         if (ends != nullptr) {
             keepEnds(cache, ofEnds, *ends);
         }
-        if (auto kept = keptTokens(cache.folder / *name, watch)) {
+        if (auto kept = keptTokens(cache.folder / name, watch)) {
             return *std::move(kept); // from here on the tokens are in the file only
         }
     }

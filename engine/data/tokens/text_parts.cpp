@@ -83,12 +83,8 @@ Status addParts(const Document& document, const TextCodec& codec, const Preparat
     std::uint64_t done = 0;
     while (document.size - done > kPartBytes + kSearched) {
         const std::uint64_t from = done + kPartBytes - 2 * kSearched;
-        if (Status wanted = stillWanted(watch, 0); !wanted) {
-            return wanted;
-        }
-        if (Status read = readStretch(document, from, 3 * kSearched, text); !read) {
-            return read;
-        }
+        RESIDUA_TRY(stillWanted(watch, 0));
+        RESIDUA_TRY(readStretch(document, from, 3 * kSearched, text));
         const std::size_t skipped = wholeCharacter(text, 0);
         const std::string_view whole = std::string_view(text).substr(skipped, wholeCodePoints(text) - skipped);
         const std::uint64_t end = from + skipped + cutIn(whole, 2 * kSearched, codec);
@@ -168,24 +164,18 @@ private:
         std::string text;
         for (std::size_t i = job.begin; i < job.end; ++i) {
             const TextPart& part = m_parts[i];
-            if (Status read = readStretch(part.text, 0, part.text.size, text); !read) {
-                return read;
-            }
+            RESIDUA_TRY(readStretch(part.text, 0, part.text.size, text));
             if (part.start == TextStart::Begins) {
                 job.ids.insert(job.ids.end(), m_marks.before.begin(), m_marks.before.end());
             }
-            if (Status status = m_codec.encode(text, part.start, job.ids); !status) {
-                return status;
-            }
+            RESIDUA_TRY(m_codec.encode(text, part.start, job.ids));
             if (part.ends) {
                 job.ids.insert(job.ids.end(), m_marks.behind.begin(), m_marks.behind.end());
                 job.ends.push_back(job.ids.size());
             }
             const std::uint64_t done = m_done += part.text.size;
             const double share = static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(m_bytes, 1));
-            if (Status wanted = stillWanted(watch, share); !wanted) {
-                return wanted;
-            }
+            RESIDUA_TRY(stillWanted(watch, share));
         }
         return Done{};
     }
@@ -224,9 +214,7 @@ Result<std::vector<TextPart>> partsOf(const std::vector<Document>& documents, co
     std::vector<TextPart> parts;
     parts.reserve(documents.size());
     for (const Document& document : documents) {
-        if (Status status = addParts(document, codec, watch, parts); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(addParts(document, codec, watch, parts));
     }
     return parts;
 }

@@ -71,15 +71,11 @@ Status writeTokens(OutputFile& file, const TokenSequence& tokens, ContentDigest&
     std::vector<T> narrow;
     for (std::int64_t begin = 0; begin < tokens.size(); begin += static_cast<std::int64_t>(wide.size())) {
         wide.resize(std::min(kTokensAtOnce, static_cast<std::size_t>(tokens.size() - begin)));
-        if (Status read = tokens.read(begin, wide); !read) {
-            return read;
-        }
+        RESIDUA_TRY(tokens.read(begin, wide));
         narrow.assign(wide.begin(), wide.end());
         const auto bytes = std::as_bytes(std::span(narrow));
         digest.add(bytes);
-        if (Status written = file.write(bytes); !written) {
-            return written;
-        }
+        RESIDUA_TRY(file.write(bytes));
     }
     return Done{};
 }
@@ -90,15 +86,12 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
     Head head;
     head.width = wide ? sizeof(std::uint32_t) : sizeof(std::uint16_t);
     head.bytes = static_cast<std::uint64_t>(tokens.size()) * head.width;
-    auto file = OutputFile::create(path);
-    if (!file) {
-        return file.error();
-    }
+    auto file = RESIDUA_TRY(OutputFile::create(path));
     ContentDigest digest;
-    Status status = file->write(std::as_bytes(std::span(&head, 1)));
+    Status status = file.write(std::as_bytes(std::span(&head, 1)));
     if (status) {
-        status = wide ? writeTokens<std::uint32_t>(*file, tokens, digest)
-                      : writeTokens<std::uint16_t>(*file, tokens, digest);
+        status =
+            wide ? writeTokens<std::uint32_t>(file, tokens, digest) : writeTokens<std::uint16_t>(file, tokens, digest);
     }
     if (!status) {
         return status;
@@ -108,7 +101,7 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
     if (!again.isOpen() || ::pwrite(again.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) {
         return systemError(path, "cannot be written", errno);
     }
-    return file->sync();
+    return file.sync();
 }
 
 } // namespace
@@ -129,9 +122,7 @@ Result<std::string> tokenFileName(const std::vector<Document>& documents, projec
 {
     ContentDigest digest;
     digest.add(kind == projects::TokeniserKind::TokenizerJson ? "tokenizer.json" : "SentencePiece");
-    if (const Status added = addFile(model, digest); !added) {
-        return added.error();
-    }
+    RESIDUA_TRY(addFile(model, digest));
     digest.add(std::as_bytes(std::span(marks.before)));
     digest.add(std::as_bytes(std::span(marks.behind)));
     std::vector<std::byte> block;

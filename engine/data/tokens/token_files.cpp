@@ -37,9 +37,7 @@ struct Body {
 Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth width, const std::string& place)
 {
     std::array<std::int32_t, kHeaderWords> header{};
-    if (Status status = file->read(0, std::as_writable_bytes(std::span(header))); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(file->read(0, std::as_writable_bytes(std::span(header))));
     if (header[1] != kind.version) {
         return Error{place, "its header has version " + std::to_string(header[1]) + ", expected " +
                                 std::to_string(kind.version) + " with magic " + std::to_string(kind.magic)};
@@ -59,33 +57,30 @@ Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth wi
 /// Returns the tokens of an array that numpy.save wrote.
 Result<Body> numpyBody(const Bytes& file, TokenWidth width, const std::string& place)
 {
-    const Result<NumpyArray> array = readNumpy(file, place);
-    if (!array) {
-        return array.error();
-    }
-    const bool two = array->type == "<u2";
-    if (!two && array->type != "<u4" && array->type != "<i4") {
-        return Error{place, "is a NumPy array of " + (array->type.empty() ? "unknown" : "'" + array->type + "'") +
+    const NumpyArray array = RESIDUA_TRY(readNumpy(file, place));
+    const bool two = array.type == "<u2";
+    if (!two && array.type != "<u4" && array.type != "<i4") {
+        return Error{place, "is a NumPy array of " + (array.type.empty() ? "unknown" : "'" + array.type + "'") +
                                 ", expected '<u2', '<u4' or '<i4': write it with numpy.save('OUT.npy', "
                                 "numpy.load('IN.npy').astype('uint32'))"};
     }
-    if (array->isColumnMajor) {
+    if (array.isColumnMajor) {
         return Error{place, "is a NumPy array in Fortran's order, expected rows one after another"};
     }
     std::int64_t elements = 1;
-    for (const std::int64_t size : array->shape) {
+    for (const std::int64_t size : array.shape) {
         elements *= size;
     }
     const auto size = two ? TokenSize::Two : TokenSize::Four;
-    if (static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != array->bytes.size) {
+    if (static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != array.bytes.size) {
         return Error{place, "is a NumPy array whose header says " + std::to_string(elements) + " tokens of " +
-                                toString(size) + ", the file holds " + std::to_string(array->bytes.size) +
+                                toString(size) + ", the file holds " + std::to_string(array.bytes.size) +
                                 " bytes of them (truncated?)"};
     }
     if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != two) {
         return Error{place, "its header says " + toString(size) + " tokens, the project says otherwise"};
     }
-    return Body{array->bytes, size, {}};
+    return Body{array.bytes, size, {}};
 }
 
 Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place,
@@ -99,24 +94,19 @@ Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary
     }
     if (file->size() >= kHeaderBytes) {
         std::int32_t magic = 0;
-        if (Status status = file->read(0, std::as_writable_bytes(std::span(&magic, 1))); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(file->read(0, std::as_writable_bytes(std::span(&magic, 1))));
         for (const HeaderKind& kind : kHeaders) {
             if (magic == kind.magic) {
                 return headedBody(file, kind, width, place);
             }
         }
     }
-    auto found = tokenWidthOf(file, width, vocabulary, place);
-    if (!found) {
-        return found.error();
-    }
-    if (file->size() % static_cast<std::size_t>(found->size) != 0) {
-        return Error{place, std::to_string(file->size()) + " bytes are not a whole number of " + toString(found->size) +
+    auto found = RESIDUA_TRY(tokenWidthOf(file, width, vocabulary, place));
+    if (file->size() % static_cast<std::size_t>(found.size) != 0) {
+        return Error{place, std::to_string(file->size()) + " bytes are not a whole number of " + toString(found.size) +
                                 " tokens"};
     }
-    return Body{{file, 0, file->size()}, found->size, std::move(found->note)};
+    return Body{{file, 0, file->size()}, found.size, std::move(found.note)};
 }
 
 /// Combines equal notes of several files.
@@ -156,14 +146,11 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 {
     TokenSequence one;
     one.append(body.bytes, body.size);
-    const auto found = one.firstBeyond(vocabulary, watch);
-    if (!found) {
-        return found.error();
-    }
-    if (*found) {
-        return Error{file.string(), "token " + std::to_string((*found)->position) + " is " +
-                                        std::to_string((*found)->token) + ", expected one below the vocabulary of " +
-                                        std::to_string(vocabulary) + " (read as " + toString(body.size) + ")"};
+    const auto found = RESIDUA_TRY(one.firstBeyond(vocabulary, watch));
+    if (found) {
+        return Error{file.string(), "token " + std::to_string(found->position) + " is " + std::to_string(found->token) +
+                                        ", expected one below the vocabulary of " + std::to_string(vocabulary) +
+                                        " (read as " + toString(body.size) + ")"};
     }
     return Done{};
 }
@@ -173,14 +160,11 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
                         const PreparationWatch& watch, ReadingVersion reading)
 {
-    const auto names = filesAt(path, projects::kTokenEndings, reading);
-    if (!names) {
-        return names.error();
-    }
+    const auto names = RESIDUA_TRY(filesAt(path, projects::kTokenEndings, reading));
     const std::int64_t before = files.tokens.size();
     Notes notes;
-    for (std::size_t index = 0; index < names->size(); ++index) {
-        const fs::path& name = (*names)[index];
+    for (std::size_t index = 0; index < names.size(); ++index) {
+        const fs::path& name = names[index];
         const auto format = formatOf(name);
         if (!projects::compressedEnding(name.native()).empty() || (format && format->compression != nullptr)) {
             return Error{name.string(), "is compressed, expected ready-made tokens as they are, which are read where "
@@ -189,19 +173,11 @@ Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth widt
         if (!format) {
             return format.error();
         }
-        auto file = openAmong(name, index);
-        if (!file) {
-            return file.error();
-        }
-        auto body = bodyOf(bytesOfFile(std::move(*file)), width, vocabulary, name.string(), reading);
-        if (!body) {
-            return body.error();
-        }
-        if (Status status = checkTokens(*body, vocabulary, name, watch); !status) {
-            return status;
-        }
-        notes.add(name, body->note);
-        files.tokens.append(std::move(body->bytes), body->size);
+        auto file = RESIDUA_TRY(openAmong(name, index));
+        auto body = RESIDUA_TRY(bodyOf(bytesOfFile(std::move(file)), width, vocabulary, name.string(), reading));
+        RESIDUA_TRY(checkTokens(body, vocabulary, name, watch));
+        notes.add(name, body.note);
+        files.tokens.append(std::move(body.bytes), body.size);
     }
     if (files.tokens.size() == before) {
         return Error{path.string(), "is empty, expected tokens"};

@@ -82,9 +82,7 @@ Status TokenSequence::Piece::read(std::int64_t first, std::span<std::int64_t> ou
     std::uint64_t at = bytes.begin + static_cast<std::uint64_t>(first) * width;
     while (!out.empty()) {
         const std::size_t count = std::min(out.size(), kBlock / width);
-        if (Status status = bytes.source->read(at, std::span(block).first(count * width)); !status) {
-            return status;
-        }
+        RESIDUA_TRY(bytes.source->read(at, std::span(block).first(count * width)));
         widen(block.data(), size, out.first(count));
         out = out.subspan(count);
         at += count * width;
@@ -103,9 +101,7 @@ Status TokenSequence::read(std::int64_t begin, std::span<std::int64_t> out) cons
     while (!out.empty()) {
         const std::int64_t first = begin - piece->begin;
         const auto count = std::min(out.size(), static_cast<std::size_t>(piece->tokens() - first));
-        if (Status status = piece->read(first, out.first(count)); !status) {
-            return status;
-        }
+        RESIDUA_TRY(piece->read(first, out.first(count)));
         out = out.subspan(count);
         begin += static_cast<std::int64_t>(count);
         ++piece;
@@ -126,14 +122,10 @@ Result<std::optional<TokenSequence::Found>> TokenSequence::firstBeyond(std::int6
         for (std::int64_t first = 0; first < piece.tokens(); first += static_cast<std::int64_t>(block.size())) {
             if (first > 0) {
                 const double share = static_cast<double>(piece.begin + first) / static_cast<double>(m_size);
-                if (Status wanted = stillWanted(watch, share); !wanted) {
-                    return wanted.error();
-                }
+                RESIDUA_TRY(stillWanted(watch, share));
             }
             block.resize(static_cast<std::size_t>(std::min(piece.tokens() - first, kAtOnce)));
-            if (Status status = piece.read(first, block); !status) {
-                return status.error();
-            }
+            RESIDUA_TRY(piece.read(first, block));
             const auto found = std::find_if(block.begin(), block.end(),
                                             [vocabulary](std::int64_t token) { return token >= vocabulary; });
             if (found != block.end()) {

@@ -55,9 +55,7 @@ Result<Counts> sample(const Bytes& file, std::int64_t vocabulary)
         const std::uint64_t begin = i * blocks / taken * kProbedBytes;
         const std::size_t whole = std::min(file->size() - begin, kProbedBytes) / sizeof(std::uint32_t);
         const auto part = std::span(words).first(whole);
-        if (Status status = file->read(begin, std::as_writable_bytes(part)); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(file->read(begin, std::as_writable_bytes(part)));
         counts.add(part, vocabulary);
     }
     return counts;
@@ -112,21 +110,18 @@ std::string toString(TokenSize size)
 Result<TokenWidthFound> tokenWidthOf(const Bytes& file, TokenWidth said, std::int64_t vocabulary,
                                      const std::string& place)
 {
-    const auto counts = sample(file, vocabulary);
-    if (!counts) {
-        return counts.error();
-    }
+    const auto counts = RESIDUA_TRY(sample(file, vocabulary));
     if (said == TokenWidth::Uint32) {
         return TokenWidthFound{TokenSize::Four, {}};
     }
     if (said == TokenWidth::Uint16) {
-        const bool doubtful = file->size() % 4 == 0 && counts->looksWide();
+        const bool doubtful = file->size() % 4 == 0 && counts.looksWide();
         return TokenWidthFound{TokenSize::Two, doubtful ? "read as uint16 tokens, as the project says, though every "
                                                           "second one is 0, as in uint32 tokens"
                                                         : ""};
     }
-    auto found = detect(*counts, file->size(), vocabulary, place);
-    if (found && counts->pairs > 0 && counts->anyLow == 0 && counts->highZero == counts->pairs) {
+    auto found = detect(counts, file->size(), vocabulary, place);
+    if (found && counts.pairs > 0 && counts.anyLow == 0 && counts.highZero == counts.pairs) {
         found->note = "every token that was looked at is 0: is the file complete?";
     }
     return found;
