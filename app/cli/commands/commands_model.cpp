@@ -94,7 +94,7 @@ Exit runEval(const Arguments& arguments, const Console& console)
     if (ready == nullptr) {
         return std::get<Exit>(answer);
     }
-    if (!request->choices.empty()) {
+    if (!request->choices.empty() || request->questions > 0) {
         return tellChoices(*ready, request->shots, console);
     }
     if (!request->features.empty()) {

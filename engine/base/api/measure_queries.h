@@ -140,13 +140,16 @@ struct EvaluateRequest {
     /// JSON Lines of questions: {"prompt": text, "choices": [text, …], "answer": a choice or its number from 0}. Empty:
     /// the split is evaluated.
     std::string choices = {};
+    std::int64_t questions = 0; ///< above 0: so many questions made of the part's own text take the place of `choices`
     std::int64_t shots = 0; ///< the first questions, which precede each prompt with their answers and are not counted
     /// A run that classifies images of the same size. The features of an image are what the last linear of its head
     /// reads. Empty: no images are made.
     std::filesystem::path features = {};
     Generation generation = {};
     std::int64_t seed = 1;
-    bool record = false; ///< records the comparison with the run, as metrics of the checkpoint's step
+    /// Records the comparison of images or the share of right choices with the run, as metrics of the checkpoint's
+    /// step.
+    bool record = false;
 };
 
 constexpr void describe(const EvaluateRequest*, auto&& v)
@@ -156,9 +159,14 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
       &EvaluateRequest::batches);
     v(kExitAt, &EvaluateRequest::exitAt);
     v(keyed("choices"), &EvaluateRequest::choices);
+    v({"questions",
+       {},
+       "questions made of the part's own text instead: which of four texts goes on with a held-out one",
+       {.range = projects::Range::within(0, 100'000), .value = "N"}},
+      &EvaluateRequest::questions);
     v({"shots",
        {},
-       "the first N questions of --choices precede each prompt, with their answers",
+       "the first N questions precede each prompt, with their answers",
        {.range = projects::Range::within(0, 64), .value = "N"}},
       &EvaluateRequest::shots);
     v({"features",
@@ -168,7 +176,8 @@ constexpr void describe(const EvaluateRequest*, auto&& v)
       &EvaluateRequest::features);
     v(keyed("generation"), &EvaluateRequest::generation);
     v({"seed", {}, "of the images that are made", {.value = "N"}}, &EvaluateRequest::seed);
-    v({"record", {}, "record the comparison with the run, beside its loss"}, &EvaluateRequest::record);
+    v({"record", {}, "record the images' comparison, or the share of right choices, with the run, beside its loss"},
+      &EvaluateRequest::record);
 }
 
 struct StabilityReady {

@@ -123,11 +123,15 @@ constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"},
                                                            {"time_at_goal", "time at goal"},
                                                            {"reached_goal", "share of reached goals"},
                                                            {"environment_steps", "environment steps"},
-                                                           {"frechet_distance", "Fréchet distance"}};
+                                                           {"frechet_distance", "Fréchet distance"},
+                                                           {"choice_accuracy", "accuracy of choices"},
+                                                           {"choice_accuracy_by_token", "accuracy of choices by token"},
+                                                           {"choice_loss", "loss of right choices"}};
 
 /// The quantities of objectives whose values are in 0..1.
-constexpr std::string_view kShares[] = {"accuracy",     "top5",      "f1",    "macro_f1", "next_sentence_accuracy",
-                                        "reached_goal", "precision", "recall"};
+constexpr std::string_view kShares[] = {
+    "accuracy",     "top5",      "f1",     "macro_f1",        "next_sentence_accuracy",
+    "reached_goal", "precision", "recall", "choice_accuracy", "choice_accuracy_by_token"};
 
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)

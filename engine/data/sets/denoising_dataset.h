@@ -38,6 +38,7 @@ public:
     /// Returns the text after the token of the sequential mode, which a continuation follows.
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
+    [[nodiscard]] const Dataset& withoutNoise() const override { return windows(); }
 
 private:
     using HidingDataset::HidingDataset;

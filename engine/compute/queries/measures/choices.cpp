@@ -129,6 +129,50 @@ Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t 
     return questions;
 }
 
+Result<std::vector<Question>> questionsOf(const Dataset& dataset, Split split, std::int64_t count, std::int64_t shots,
+                                          std::int64_t length)
+{
+    constexpr std::int64_t kChoices = 4;
+    const std::int64_t each = length / (shots + 1) - 2; // with a line's end, and the token of a denoiser
+    const std::int64_t chosen = std::max<std::int64_t>(each / kChoices, 1);
+    if (each <= chosen || count <= shots) {
+        return Error{"questions", "got " + std::to_string(count) + " with " + std::to_string(shots) +
+                                      " before each, expected more questions than shots, and shots that fit in a row "
+                                      "of " +
+                                      std::to_string(length) + " tokens"};
+    }
+    std::vector<std::string> prompts;
+    std::vector<std::string> texts;
+    for (std::int64_t index = 0; index < std::max(count, kChoices); ++index) {
+        Batch batch;
+        if (const Status filled = dataset.withoutNoise().fillSequential(batch, split, index, 1); !filled) {
+            return filled.error();
+        }
+        if (batch.batch == 0) {
+            return Error{"questions", "got " + std::to_string(count) + ", but the " + std::string(nameOf(split).word) +
+                                          " part has " + std::to_string(index) +
+                                          " windows; expected as many as questions, and at least " +
+                                          std::to_string(kChoices)};
+        }
+        const std::vector<std::int64_t>& tokens = batch.values<std::int64_t>(0);
+        const auto text = [&](std::int64_t from, std::int64_t to) {
+            return dataset.decode({tokens.begin() + std::min(from, std::ssize(tokens)),
+                                   tokens.begin() + std::min(to, std::ssize(tokens))});
+        };
+        prompts.push_back(text(0, each - chosen));
+        texts.push_back(text(each - chosen, each));
+    }
+    std::vector<Question> questions;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        Question question{i + 1, prompts[i], {}, i % static_cast<std::size_t>(kChoices)};
+        for (std::size_t j = 0; j < static_cast<std::size_t>(kChoices); ++j) { // the answer has each place in turn
+            question.choices.push_back(texts[(i + texts.size() + j - question.answer) % texts.size()]);
+        }
+        questions.push_back(std::move(question));
+    }
+    return questions;
+}
+
 ChoiceEvaluation::ChoiceEvaluation(TrainerParts& parts, Pass pass, std::vector<Question> questions, std::int64_t shots)
     : m_parts(parts),
       m_pass(std::move(pass)),

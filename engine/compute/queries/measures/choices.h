@@ -23,6 +23,11 @@ struct Question {
 /// Returns the questions of JSON Lines (EvaluateRequest::choices). Errors name the line. There must be more than
 /// `shots`.
 [[nodiscard]] Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t shots);
+/// Returns `count` questions of a part's own text, one for each of its first windows: the prompt is the beginning of
+/// the window, the right choice what follows, and three others are what follows in other windows. `shots` of them and
+/// one more fit in a row of `length` tokens. There must be more than `shots`, and as many windows.
+[[nodiscard]] Result<std::vector<Question>> questionsOf(const Dataset& dataset, Split split, std::int64_t count,
+                                                        std::int64_t shots, std::int64_t length);
 
 /// Counts how often the right choice of a question has the highest likelihood, one question at a time.
 class ChoiceEvaluation {

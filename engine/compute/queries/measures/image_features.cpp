@@ -4,8 +4,6 @@
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/maths/theory/frechet_distance.h"
-#include "engine/runs/results/run_reader.h"
-#include "engine/runs/store/run_writer.h"
 #include "projects/base/text.h"
 #include "projects/nodes/towers.h"
 
@@ -14,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -140,38 +137,6 @@ std::map<std::string, double> comparedFeatures(const DenseMatrix& real, const De
                                                       made.topRows(std::min(made.rows(), kMostNeighbours)));
     return {
         {"frechet_distance", frechetDistance(real, made)}, {"precision", within.precision}, {"recall", within.recall}};
-}
-
-Status recordComparison(const std::filesystem::path& runDirectory, Split split, const EvaluationReady& compared)
-{
-    Result<RunWriter> writer = RunWriter::append(runDirectory);
-    if (!writer) {
-        return writer.error();
-    }
-    const auto nameOfMetric = [&](const std::string& quantity) {
-        return quantity + "/" + std::string(nameOf(split).word);
-    };
-    for (const auto& [quantity, value] : compared.means) {
-        writer->metric(nameOfMetric(quantity), compared.step, value);
-    }
-    writer->event({compared.step, RunEventKind::Measured,
-                   groupedText(compared.batches) + " images against as many of the " + std::string(nameOf(split).word) +
-                       " part, by " + compared.features});
-    if (const Status written = writer->flush(); !written) {
-        return written;
-    }
-    const Result<RunReader> reader = RunReader::open(runDirectory);
-    if (!reader) {
-        return reader.error();
-    }
-    RunInfo info = writer->info();
-    for (const auto& [quantity, value] : compared.means) {
-        const auto last = reader->lastPoint(nameOfMetric(quantity), std::numeric_limits<std::int64_t>::max());
-        if (last && isRating(nameOfMetric(quantity))) {
-            info.values[nameOfMetric(quantity)] = last->value;
-        }
-    }
-    return writer->update(info);
 }
 
 } // namespace residua::engine

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/measure_queries.h"
 #include "engine/compute/queries/measures/loaded_model.h"
 #include "engine/maths/theory/dense_matrix.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,9 +41,5 @@ private:
 /// Precision and recall are of at most kMostNeighbours rows each.
 [[nodiscard]] std::map<std::string, double> comparedFeatures(const DenseMatrix& real, const DenseMatrix& made);
 inline constexpr std::int64_t kMostNeighbours = 10'000;
-/// Records a comparison with a run: the quantities as metrics, "frechet_distance/validation", and an event that names
-/// the network.
-[[nodiscard]] Status recordComparison(const std::filesystem::path& runDirectory, Split split,
-                                      const EvaluationReady& compared);
 
 } // namespace residua::engine

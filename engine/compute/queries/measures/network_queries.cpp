@@ -4,6 +4,7 @@
 #include "engine/compute/queries/measures/choices.h"
 #include "engine/compute/queries/measures/image_features.h"
 #include "engine/compute/queries/measures/loaded_model.h"
+#include "engine/compute/queries/measures/recorded_means.h"
 #include "engine/compute/queries/measures/sampler.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
@@ -266,10 +267,7 @@ private:
             if (const Status asked = m_choices->advance(); !asked) {
                 return QueryFailed{m_request.tag, asked.error()};
             }
-            return m_choices->atEnd()
-                       ? std::optional<Event>(EvaluationReady{m_request.tag, m_choices->means(), m_choices->counted(),
-                                                              m_model->step, m_model->notes})
-                       : std::nullopt;
+            return m_choices->atEnd() ? std::optional<Event>(answered()) : std::nullopt;
         }
         if (const Status added = m_evaluation->advance(passOf(*m_model, m_request.exitAt)); !added) {
             return QueryFailed{m_request.tag, added.error()};
@@ -283,12 +281,16 @@ private:
 
     Status begin()
     {
-        if (m_request.shots > 0 && m_request.choices.empty()) {
-            return Error{"shots", "precede the prompts of questions, expected --choices FILE with them"};
+        const bool asks = !m_request.choices.empty() || m_request.questions > 0;
+        if (m_request.shots > 0 && !asks) {
+            return Error{"shots", "precede the prompts of questions, expected --choices FILE or --questions N"};
         }
-        if (m_request.features.empty() && (m_request.record || m_request.generation != Generation{})) {
+        if (m_request.features.empty() && ((m_request.record && !asks) || m_request.generation != Generation{})) {
             return Error{"features", "images are made to compare them alone, expected --features RUN with a run that "
                                      "classifies such images"};
+        }
+        if (!m_request.choices.empty() && m_request.questions > 0) {
+            return Error{"questions", "take the place of --choices, expected one of them"};
         }
         Result<std::vector<Question>> questions =
             m_request.choices.empty() ? std::vector<Question>() : questionsIn(m_request.choices, m_request.shots);
@@ -302,16 +304,8 @@ private:
         if (const Status can = checkExits(model->parts.project, m_request.exitAt); !can) {
             return can;
         }
-        if (!m_request.choices.empty()) {
-            const projects::ObjectiveTraits& objective = projects::traitsOf(model->parts.project.network.objective);
-            if (!projects::continuesText(objective, model->parts.dataset->schema())) {
-                return Error{"choices", "the run \"" + model->parts.project.name +
-                                            "\" continues no text: its objective is " + std::string(objective.title)};
-            }
-            m_model.emplace(std::move(*model));
-            m_choices.emplace(m_model->parts, passOf(*m_model, m_request.exitAt), *std::move(questions),
-                              m_request.shots);
-            return Done{};
+        if (asks) {
+            return beginQuestions(*std::move(model), *std::move(questions));
         }
         if (model->parts.dataset->size(m_request.split) == 0) {
             return withoutPart(*model->parts.dataset, m_request.split, "split");
@@ -324,6 +318,47 @@ private:
         m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
                              m_request.batches);
         return Done{};
+    }
+
+    /// Begins to ask the questions of a file, or those of the part's own text.
+    Status beginQuestions(LoadedModel model, std::vector<Question> questions)
+    {
+        const projects::Project& project = model.parts.project;
+        const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
+        if (!projects::continuesText(objective, model.parts.dataset->schema())) {
+            return Error{"choices", "the run \"" + project.name + "\" continues no text: its objective is " +
+                                        std::string(objective.title)};
+        }
+        if (questions.empty()) {
+            auto made = questionsOf(*model.parts.dataset, m_request.split, m_request.questions, m_request.shots,
+                                    project.training.sequenceLength);
+            if (!made) {
+                return made.error();
+            }
+            questions = *std::move(made);
+        }
+        m_model.emplace(std::move(model));
+        m_choices.emplace(m_model->parts, passOf(*m_model, m_request.exitAt), std::move(questions), m_request.shots);
+        return Done{};
+    }
+
+    EvaluationReady answered() const
+    {
+        EvaluationReady ready{m_request.tag, m_choices->means(), m_choices->counted(), m_model->step, m_model->notes};
+        record(ready, "choice_",
+               groupedText(ready.batches) + " questions with " + groupedText(m_request.shots) + " shots");
+        return ready;
+    }
+
+    /// Records an answer with the run, if that is asked for.
+    void record(EvaluationReady& ready, const std::string& prefix, const std::string& what) const
+    {
+        if (!m_request.record) {
+            return;
+        }
+        if (const Status kept = recordMeans(m_request.of.runDirectory, m_request.split, ready, prefix, what); !kept) {
+            ready.notes.push_back("the result is not recorded: " + kept.error().text());
+        }
     }
 
     /// Loads the network whose features are compared.
@@ -380,11 +415,7 @@ private:
             ready.notes.push_back(groupedText(made) + " images are few for " + groupedText(features.cols()) +
                                   " features: the Fréchet distance is too large; expected more images than features");
         }
-        if (m_request.record) {
-            if (const Status kept = recordComparison(m_request.of.runDirectory, m_request.split, ready); !kept) {
-                ready.notes.push_back("the comparison is not recorded: " + kept.error().text());
-            }
-        }
+        record(ready, "", groupedText(made) + " images against as many, by " + ready.features);
         return ready;
     }
 
