@@ -226,43 +226,34 @@ Result<RangeForm> rangeOf(const fs::path& path, const std::vector<double>& value
 
 Result<PictureSet> openPictureCsv(const fs::path& path, const PictureRequest& request, const PreparationWatch& watch)
 {
-    const Result<std::vector<std::uint8_t>> content = contentOf(path, watch);
-    if (!content) {
-        return content.error();
-    }
-    const Result<Rows> rows = rowsOf(path, {reinterpret_cast<const char*>(content->data()), content->size()});
-    if (!rows) {
-        return rows.error();
-    }
-    const auto form = rows->columns > 1 ? squareOf(rows->columns - 1) : std::nullopt;
+    const std::vector<std::uint8_t> content = RESIDUA_TRY(contentOf(path, watch));
+    const Rows rows = RESIDUA_TRY(rowsOf(path, {reinterpret_cast<const char*>(content.data()), content.size()}));
+    const auto form = rows.columns > 1 ? squareOf(rows.columns - 1) : std::nullopt;
     if (!form) {
-        return Error{path.string(), "has " + std::to_string(rows->columns) +
+        return Error{path.string(), "has " + std::to_string(rows.columns) +
                                         " columns, expected the values of a square picture and a label"};
     }
-    const auto [column, note] = labelColumnOf(*rows, request);
+    const auto [column, note] = labelColumnOf(rows, request);
     std::vector<std::int64_t> labels;
     std::vector<double> values;
-    for (std::size_t row = 0; row < rows->lines.size(); ++row) {
-        const double label = rows->label(row, column);
+    for (std::size_t row = 0; row < rows.lines.size(); ++row) {
+        const double label = rows.label(row, column);
         if (!isLabel(label)) {
-            return Error{path.string() + ":" + std::to_string(rows->lines[row]),
+            return Error{path.string() + ":" + std::to_string(rows.lines[row]),
                          "has the label " + numberText(label) + ", expected a whole number from 0"};
         }
         labels.push_back(static_cast<std::int64_t>(label));
-        const auto begin = rows->numbers.begin() + static_cast<std::ptrdiff_t>(row * rows->columns) +
+        const auto begin = rows.numbers.begin() + static_cast<std::ptrdiff_t>(row * rows.columns) +
                            (column == LabelColumn::First ? 1 : 0);
         values.insert(values.end(), begin, begin + form->values());
     }
-    const Result<RangeForm> range = rangeOf(path, values, request.valueRange);
-    if (!range) {
-        return range.error();
-    }
+    const RangeForm range = RESIDUA_TRY(rangeOf(path, values, request.valueRange));
     std::vector<std::uint8_t> bytes;
     std::ranges::transform(values, std::back_inserter(bytes), [&](double value) {
-        return static_cast<std::uint8_t>(std::lround(255 * (value - range->least) / (range->most - range->least)));
+        return static_cast<std::uint8_t>(std::lround(255 * (value - range.least) / (range.most - range.least)));
     });
     PictureSet set = setOf(std::move(bytes), *form, std::move(labels), {path});
-    set.columns = PictureColumns{column, range->range};
+    set.columns = PictureColumns{column, range.range};
     if (!note.empty()) {
         set.notes.push_back(path.string() + ": " + note);
     }

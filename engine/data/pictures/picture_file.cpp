@@ -75,18 +75,13 @@ Result<Picture> decoded(const std::filesystem::path& path, std::span<const std::
 
 Result<Picture> readPicture(const std::filesystem::path& path, ReadingVersion reading)
 {
-    const Result<InputFile> file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
+    const InputFile file = RESIDUA_TRY(InputFile::open(path));
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-    if (file->size() > kMostBytes) {
+    if (file.size() > kMostBytes) {
         return Error{path.string(), "has more than 1 GiB, which no picture of training data has"};
     }
-    std::vector<std::byte> bytes(file->size());
-    if (Status read = file->read(0, bytes); !read) {
-        return read.error();
-    }
+    std::vector<std::byte> bytes(file.size());
+    RESIDUA_TRY(file.read(0, bytes));
     Result<Picture> picture = decoded(path, bytes, reading);
     return picture ? std::move(picture) : Result<Picture>(Error{path.string(), picture.error().message});
 }

@@ -91,37 +91,29 @@ private:
 Result<PictureSet> openClassFolders(const fs::path& path, const PictureRequest& request)
 {
     if (request.reading != ReadingVersion::First) {
-        if (Status checked = checkParts(path); !checked) {
-            return checked.error();
-        }
+        RESIDUA_TRY(checkParts(path));
     }
-    const Result<Entries> entries = entriesOf(path);
-    if (!entries) {
-        return entries.error();
-    }
-    const Result<std::vector<FolderFiles>> below = filesBelow(entries->folders, path);
-    if (!below) {
-        return below.error();
-    }
+    const Entries entries = RESIDUA_TRY(entriesOf(path));
+    const std::vector<FolderFiles> below = RESIDUA_TRY(filesBelow(entries.folders, path));
     PictureSet set;
     LeftOut others;
-    others.addFiles(entries->files);
+    others.addFiles(entries.files);
     std::vector<fs::path> again;
-    for (std::size_t i = 0; i < below->size(); ++i) {
+    for (std::size_t i = 0; i < below.size(); ++i) {
         const std::size_t before = set.files.size();
-        for (const fs::path& file : (*below)[i].files) {
+        for (const fs::path& file : below[i].files) {
             if (projects::endsIn(file.native(), projects::kPictureEndings)) {
                 set.files.push_back(file);
             } else {
                 others.add(file);
             }
         }
-        again.insert(again.end(), (*below)[i].again.begin(), (*below)[i].again.end());
+        again.insert(again.end(), below[i].again.begin(), below[i].again.end());
         if (set.files.size() == before) {
-            set.emptyClasses.push_back(entries->folders[i].string());
+            set.emptyClasses.push_back(entries.folders[i].string());
         }
         set.labels.resize(set.files.size(), std::ssize(set.classes));
-        set.classes.push_back(entries->folders[i].filename().string());
+        set.classes.push_back(entries.folders[i].filename().string());
     }
     if (set.files.empty()) {
         return Error{path.string(), "has no pictures, expected a folder of PNG, JPEG or WebP files for each class" +

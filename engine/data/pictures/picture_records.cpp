@@ -156,28 +156,25 @@ std::int64_t bigEndian(const Values& content, std::size_t offset)
 Result<Values> readIdx(const fs::path& path, std::size_t dims, std::vector<std::int64_t>& sizes,
                        const PreparationWatch& watch)
 {
-    Result<Values> content = contentOf(path, watch);
-    if (!content) {
-        return content.error();
-    }
+    Values content = RESIDUA_TRY(contentOf(path, watch));
     const std::size_t header = 4 + 4 * dims;
-    if (content->size() < header || bigEndian(*content, 0) != 2048 + static_cast<std::int64_t>(dims)) {
+    if (content.size() < header || bigEndian(content, 0) != 2048 + static_cast<std::int64_t>(dims)) {
         return Error{path.string(), "is not IDX with bytes in " + std::to_string(dims) + " dimensions"};
     }
     std::int64_t values = 1;
     for (std::size_t i = 0; i < dims; ++i) {
-        sizes.push_back(bigEndian(*content, 4 + 4 * i));
+        sizes.push_back(bigEndian(content, 4 + 4 * i));
         values = sizes.back() == 0 || values <= (std::int64_t{1} << 40) / sizes.back() ? values * sizes.back() : -1;
         if (values <= 0) {
             return Error{path.string(), "has no values"};
         }
     }
-    const std::int64_t got = std::ssize(*content) - static_cast<std::int64_t>(header);
+    const std::int64_t got = std::ssize(content) - static_cast<std::int64_t>(header);
     if (got != values) {
         return Error{path.string(), (got < values ? "is truncated: has " : "has ") + std::to_string(got) +
                                         " values, expected " + std::to_string(values)};
     }
-    content->erase(content->begin(), content->begin() + static_cast<std::ptrdiff_t>(header));
+    content.erase(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(header));
     return content;
 }
 
@@ -245,12 +242,9 @@ Result<std::vector<std::string>> mappedNames(const std::vector<std::string>& lin
 {
     std::map<std::int64_t, std::string> byNumber;
     for (const std::string& line : lines) {
-        const Result<std::pair<std::int64_t, std::string>> mapped = mappedClass(line);
-        if (!mapped) {
-            return mapped.error();
-        }
-        if (!byNumber.insert(*mapped).second) {
-            return Error{{}, "has two lines for class " + std::to_string(mapped->first)};
+        const std::pair<std::int64_t, std::string> mapped = RESIDUA_TRY(mappedClass(line));
+        if (!byNumber.insert(mapped).second) {
+            return Error{{}, "has two lines for class " + std::to_string(mapped.first)};
         }
     }
     first = byNumber.contains(0) ? 0 : 1;
@@ -289,13 +283,10 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
     std::vector<std::int64_t> labels;
     const CifarVersion* of = nullptr;
     for (const fs::path& path : files) {
-        const Result<Values> content = contentOf(path, watch);
-        if (!content) {
-            return content.error();
-        }
-        const CifarVersion* const version = versionOf(*content, reading);
+        const Values content = RESIDUA_TRY(contentOf(path, watch));
+        const CifarVersion* const version = versionOf(content, reading);
         if (version == nullptr) {
-            return Error{path.string(), "has " + std::to_string(content->size()) +
+            return Error{path.string(), "has " + std::to_string(content.size()) +
                                             " bytes: is truncated or not a data set that is known, expected records of "
                                             "3073 bytes (CIFAR-10) or 3074 (CIFAR-100), IDX, or CSV"};
         }
@@ -303,9 +294,7 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
         if (of != version) {
             return Error{path.string(), "is of another version of CIFAR than " + files.front().string()};
         }
-        if (const Status added = addRecords(path, *content, *version, values, labels); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(addRecords(path, content, *version, values, labels));
     }
     PictureSet set = setOf(std::move(values), kCifar, std::move(labels), files);
     set.numbered = of->classes;
@@ -331,25 +320,19 @@ bool isCifar(const std::vector<std::uint8_t>& content)
 Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& watch, ReadingVersion reading)
 {
     std::vector<std::int64_t> sizes;
-    Result<Values> values = readIdx(pictures, 3, sizes, watch);
-    if (!values) {
-        return values.error();
-    }
+    Values values = RESIDUA_TRY(readIdx(pictures, 3, sizes, watch));
     const fs::path beside = labelsBeside(pictures);
     std::vector<std::int64_t> count;
-    const Result<Values> labels =
+    const Values labels = RESIDUA_TRY(
         beside == pictures
             ? Result<Values>(Error{pictures.string(), "has pictures without labels: expected a name with \"images\""})
-            : readIdx(beside, 1, count, watch);
-    if (!labels) {
-        return labels.error();
-    }
+            : readIdx(beside, 1, count, watch));
     if (count[0] != sizes[0]) {
         return Error{beside.string(), "has " + std::to_string(count[0]) + " labels, expected " +
                                           std::to_string(sizes[0]) + ", one for each picture"};
     }
     PictureSet set =
-        setOf(*std::move(values), {sizes[1], sizes[2], 1}, {labels->begin(), labels->end()}, {pictures, beside});
+        setOf(std::move(values), {sizes[1], sizes[2], 1}, {labels.begin(), labels.end()}, {pictures, beside});
     if (reading != ReadingVersion::First) {
         addNames(set, mappingBeside(pictures), 0, [&](const std::vector<std::string>& lines) {
             return mappedNames(lines, set.labels, set.firstNumber);

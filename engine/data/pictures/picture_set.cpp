@@ -140,15 +140,12 @@ std::vector<fs::path> filesFor(const PictureRequest& request, std::vector<fs::pa
 
 Result<PictureSet> openFolder(const fs::path& path, const PictureRequest& request, const PreparationWatch& watch)
 {
-    const Result<RecordFiles> records = recordFilesIn(path, request.reading);
-    if (!records) {
-        return records.error();
-    }
-    if (records->empty()) {
+    const RecordFiles records = RESIDUA_TRY(recordFilesIn(path, request.reading));
+    if (records.empty()) {
         return openClassFolders(path, request);
     }
-    const std::vector<fs::path> files = filesFor(request, records->files());
-    if (records->idx.empty()) {
+    const std::vector<fs::path> files = filesFor(request, records.files());
+    if (records.idx.empty()) {
         return openCifar(files, watch, request.reading);
     }
     if (files.size() > 1 && request.reading != ReadingVersion::First) {
@@ -281,27 +278,16 @@ Found picturesAt(const fs::path& path)
 
 Result<std::vector<std::uint8_t>> contentOf(const fs::path& path, const PreparationWatch& watch)
 {
-    const Result<const Compression*> compression = compressionOf(path);
-    if (!compression) {
-        return compression.error();
-    }
-    Result<InputFile> file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
+    const Compression* const compression = RESIDUA_TRY(compressionOf(path));
+    InputFile file = RESIDUA_TRY(InputFile::open(path));
     const TextMemory memory;
-    if (*compression == nullptr && file->size() > memory.left()) {
+    if (compression == nullptr && file.size() > memory.left()) {
         return memory.refusal(path, "take fewer files");
     }
-    const Result<Bytes> bytes = *compression != nullptr ? decompressed(path, **compression, watch, memory)
-                                                        : Result<Bytes>(bytesOfFile(*std::move(file)));
-    if (!bytes) {
-        return bytes.error();
-    }
-    std::vector<std::uint8_t> content((*bytes)->size());
-    if (const Status read = (*bytes)->read(0, std::as_writable_bytes(std::span(content))); !read) {
-        return read.error();
-    }
+    const Bytes bytes = RESIDUA_TRY(compression != nullptr ? decompressed(path, *compression, watch, memory)
+                                                           : Result<Bytes>(bytesOfFile(std::move(file))));
+    std::vector<std::uint8_t> content(bytes->size());
+    RESIDUA_TRY(bytes->read(0, std::as_writable_bytes(std::span(content))));
     return content;
 }
 
@@ -315,19 +301,16 @@ Result<PictureSet> openPictures(const fs::path& path, const PictureRequest& requ
                      "is one picture (" + kind + "), expected a folder with a folder of pictures for each class"};
     }
     const Result<const Compression*> compression = compressionOf(path);
-    const Result<std::string> head =
-        compression ? headOf(path, *compression, 256) : Result<std::string>(compression.error());
-    if (!head) {
-        return head.error();
-    }
-    if (head->empty()) {
+    const std::string head =
+        RESIDUA_TRY(compression ? headOf(path, *compression, 256) : Result<std::string>(compression.error()));
+    if (head.empty()) {
         return Error{path.string(), "is empty"};
     }
-    if (head->starts_with(kIdxHead)) {
+    if (head.starts_with(kIdxHead)) {
         return openIdx(path, watch, request.reading);
     }
     const bool isText =
-        std::ranges::all_of(*head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });
+        std::ranges::all_of(head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });
     return isText ? openPictureCsv(path, request, watch) : openCifar({path}, watch, request.reading);
 }
 

@@ -155,9 +155,7 @@ Result<Picture> decodeEarlier(std::span<const std::byte> bytes)
 
 Result<Picture> decodePng(std::span<const std::byte> bytes, ReadingVersion reading)
 {
-    if (const Status checked = checkHeader(bytes, reading); !checked) {
-        return checked.error();
-    }
+    RESIDUA_TRY(checkHeader(bytes, reading));
     if (reading == ReadingVersion::First) {
         return decodeEarlier(bytes);
     }

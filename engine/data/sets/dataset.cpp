@@ -68,15 +68,11 @@ struct Opener {
             return documents.error();
         }
         DocumentTokens read;
-        auto codec = codecFor(*documents, tokeniser, directory, place, watch);
-        auto tokens =
-            codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch, hasRows() ? &read.ends : nullptr)
-                  : Result<TokenSequence>(codec.error());
-        if (!tokens) {
-            return tokens.error();
-        }
-        read.tokens = *std::move(tokens);
-        return TokenDataset::create(partOf(std::move(read), project, place), *std::move(codec), tokeniser.vocabulary,
+        auto codec = RESIDUA_TRY(codecFor(*documents, tokeniser, directory, place, watch));
+        auto tokens = RESIDUA_TRY(
+            tokensOf(*documents, *codec, tokeniser, directory, place, watch, hasRows() ? &read.ends : nullptr));
+        read.tokens = std::move(tokens);
+        return TokenDataset::create(partOf(std::move(read), project, place), std::move(codec), tokeniser.vocabulary,
                                     project, std::move(notes));
     }
 
@@ -90,9 +86,7 @@ struct Opener {
     Opened operator()(const projects::TextData& source) const
     {
         const auto path = resolved(source.path);
-        if (const Status whole = checkParts(path); !whole) {
-            return whole.error();
-        }
+        RESIDUA_TRY(checkParts(path));
         return openText(readTextFiles(path, watch, TextMemory(), reading.version), source.tokeniser, path.string(),
                         notesOn(path, DataKind::Text, source.tokeniser));
     }
@@ -100,9 +94,7 @@ struct Opener {
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
-        if (const Status whole = checkParts(path); !whole) {
-            return whole.error();
-        }
+        RESIDUA_TRY(checkParts(path));
         return openText(readRecords(path, source.field, watch, TextMemory(), reading.version), source.tokeniser,
                         path.string(), notesOn(path, DataKind::Records, source.tokeniser));
     }
@@ -110,9 +102,7 @@ struct Opener {
     Opened operator()(const projects::MixtureData& source) const
     {
         for (const projects::MixturePart& part : source.parts) {
-            if (const Status whole = checkParts(resolved(part.path)); !whole) {
-                return whole.error();
-            }
+            RESIDUA_TRY(checkParts(resolved(part.path)));
         }
         return openMixture(source, project, directory, watch, reading.version);
     }
@@ -139,11 +129,8 @@ struct Opener {
     {
         DocumentTokens documents{std::move(tokens)};
         if (hasRows()) {
-            auto ends = endsAfter(documents.tokens, end, watch);
-            if (!ends) {
-                return ends.error();
-            }
-            documents.ends = *std::move(ends);
+            auto ends = RESIDUA_TRY(endsAfter(documents.tokens, end, watch));
+            documents.ends = std::move(ends);
         }
         return documents;
     }
@@ -151,38 +138,29 @@ struct Opener {
     Opened operator()(const projects::TokenFileData& source) const
     {
         const auto path = resolved(source.path);
-        if (const Status checked = checkTokens(source); !checked) {
-            return checked.error();
-        }
+        RESIDUA_TRY(checkTokens(source));
         const auto append = [&](TokenFiles& files, const std::filesystem::path& from) {
             return appendTokenFiles(files, from, source.tokenWidth, source.vocabulary, watch, reading.version);
         };
         TokenFiles files;
-        if (auto status = append(files, path); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(append(files, path));
         std::ranges::move(lookAt(path, DataKind::Tokens, reading.version).notes, std::back_inserter(files.notes));
         const std::int64_t before = files.tokens.size();
         if (!source.validationPath.empty()) {
-            if (auto status = append(files, resolved(source.validationPath)); !status) {
-                return status.error();
-            }
+            RESIDUA_TRY(append(files, resolved(source.validationPath)));
         }
-        Result<DocumentTokens> documents = ended(std::move(files.tokens), project.data.documents.end);
-        if (!documents) {
-            return documents.error();
-        }
+        DocumentTokens documents = RESIDUA_TRY(ended(std::move(files.tokens), project.data.documents.end));
         TokenPart part;
         if (source.validationPath.empty()) {
-            part = partOf(*std::move(documents), project, path.string());
+            part = partOf(std::move(documents), project, path.string());
         } else { // the held-out files begin a document of their own
-            std::vector<std::int64_t>& ends = documents->ends;
+            std::vector<std::int64_t>& ends = documents.ends;
             const auto first = std::ranges::lower_bound(ends, before);
             const auto training = std::ssize(ends) == 0 ? 0 : first - ends.begin() + 1;
             if (first != ends.end() && *first != before) {
                 ends.insert(first, before);
             }
-            part = {std::move(documents->tokens),
+            part = {std::move(documents.tokens),
                     hasRows() ? splitDocuments(std::span(ends).first(static_cast<std::size_t>(training)), 0,
                                                project.data.testFraction)
                               : splitTokens(before, 0, project.data.testFraction),
@@ -208,20 +186,15 @@ struct Opener {
         }
         TokenSequence tokens;
         tokens.append(language.generate(project.seeds.data, source.tokens), source.vocabulary);
-        Result<DocumentTokens> documents = ended(std::move(tokens), NestedAgreement::kFullStop);
-        if (!documents) {
-            return documents.error();
-        }
-        return TokenDataset::create(partOf(*std::move(documents), project, kSyntheticLanguage),
+        DocumentTokens documents = RESIDUA_TRY(ended(std::move(tokens), NestedAgreement::kFullStop));
+        return TokenDataset::create(partOf(std::move(documents), project, kSyntheticLanguage),
                                     wordCodec(std::move(words)), source.vocabulary, project);
     }
 
     Opened operator()(const projects::LabelledTextData& source) const
     {
         if (!source.validationPath.empty() && !reading.isFirst()) {
-            if (const Status apart = refuseShared({resolved(source.path)}, {resolved(source.validationPath)}); !apart) {
-                return apart.error();
-            }
+            RESIDUA_TRY(refuseShared({resolved(source.path)}, {resolved(source.validationPath)}));
         }
         return LabelledDataset::open(source, project, directory, reading, watch);
     }
@@ -262,9 +235,7 @@ struct Opener {
 Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const projects::Project& project)
 {
     const SplitRanges ranges = splitTokens(source.tokens, project.data.validationFraction, project.data.testFraction);
-    if (const Status status = checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage));
     return DataOutline{projects::ExampleSchema::nextToken(source.vocabulary),
                        {ranges[0].size, ranges[1].size, ranges[2].size}};
 }
@@ -348,9 +319,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
                                                const std::filesystem::path& projectDirectory,
                                                const PreparationWatch& watch, const Reading& reading)
 {
-    if (auto status = projects::checkData(project); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(projects::checkData(project));
     Opened dataset = std::visit(Opener{project, projectDirectory, watch, reading}, project.data.source);
     if (!dataset) {
         return withPlainPlace(dataset.error());

@@ -96,12 +96,9 @@ Result<DenoisingTokens> denoisingTokens(const projects::Denoising& denoising, co
 Result<std::unique_ptr<Dataset>> DenoisingDataset::create(std::unique_ptr<Dataset> windows,
                                                           const projects::Denoising& denoising, std::int64_t dataSeed)
 {
-    auto tokens = denoisingTokens(denoising, *windows->codec(), windows->schema().input().vocabulary);
-    if (!tokens) {
-        return tokens.error();
-    }
+    auto tokens = RESIDUA_TRY(denoisingTokens(denoising, *windows->codec(), windows->schema().input().vocabulary));
     std::unique_ptr<DenoisingDataset> dataset(new DenoisingDataset(std::move(windows), dataSeed));
-    dataset->m_tokens = *std::move(tokens);
+    dataset->m_tokens = std::move(tokens);
     dataset->m_denoising = denoising;
     return std::unique_ptr<Dataset>(std::move(dataset));
 }

@@ -56,11 +56,8 @@ Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t o
                 std::vector<std::byte>& buffer, ContentHash& hash)
 {
     buffer.resize(static_cast<std::size_t>(size));
-    const auto filled = readFrom(file, path, static_cast<std::uint64_t>(offset), buffer);
-    if (!filled) {
-        return filled.error();
-    }
-    hash.add(std::span(buffer).first(*filled));
+    const auto filled = RESIDUA_TRY(readFrom(file, path, static_cast<std::uint64_t>(offset), buffer));
+    hash.add(std::span(buffer).first(filled));
     return Done{};
 }
 
@@ -79,20 +76,12 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
             const std::int64_t to = std::min(end, ranges[at].begin + ranges[at].size);
             if (from < to) {
                 if (!opened.isOpen()) {
-                    auto plain = openRegularFile(file.path);
-                    if (!plain) {
-                        return plain.error();
-                    }
-                    opened = std::move(*plain);
+                    opened = RESIDUA_TRY(openRegularFile(file.path));
                 }
-                if (auto added = addPiece(opened, file.path, from - begin, to - from, buffer, hash); !added) {
-                    return added;
-                }
+                RESIDUA_TRY(addPiece(opened, file.path, from - begin, to - from, buffer, hash));
             }
             next = ranges[at].begin + ranges[at].size <= end ? at + 1 : at;
-            if (auto wanted = stillWanted(watch, 0); !wanted) {
-                return wanted;
-            }
+            RESIDUA_TRY(stillWanted(watch, 0));
         }
         begin = end;
     }
@@ -112,35 +101,23 @@ public:
     Status add(const std::string& path, std::span<const std::string_view> endings)
     {
         const fs::path place = m_directory / path;
-        const auto found = filesAt(place, endings, m_reading);
-        if (!found) {
-            return found.error();
-        }
-        DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}, {}};
+        const auto found = RESIDUA_TRY(filesAt(place, endings, m_reading));
+        DataPart part{path, static_cast<std::int64_t>(found.size()), 0, {}, {}};
         std::vector<SizedFile> files;
         ContentHash hash;
-        for (const fs::path& file : *found) {
-            const auto opened = InputFile::open(file);
-            if (!opened) {
-                return opened.error();
-            }
+        for (const fs::path& file : found) {
+            const auto opened = RESIDUA_TRY(InputFile::open(file));
             SizedFile sized{file, file.lexically_relative(place).generic_string(),
-                            static_cast<std::int64_t>(opened->size())};
+                            static_cast<std::int64_t>(opened.size())};
             hash.add(asBytes(sized.name));
             hash.add(std::as_bytes(std::span(&sized.size, 1)));
             part.bytes += sized.size;
             files.push_back(std::move(sized));
         }
-        if (auto added = addContent(files, part.bytes, m_watch, hash); !added) {
-            return added;
-        }
+        RESIDUA_TRY(addContent(files, part.bytes, m_watch, hash));
         part.content = hash.text();
         if (part.bytes > kWhole) {
-            auto every = everyByte(files);
-            if (!every) {
-                return every.error();
-            }
-            part.everyByte = *std::move(every);
+            part.everyByte = RESIDUA_TRY(everyByte(files));
         }
         m_parts.push_back(std::move(part));
         return Done{};
@@ -166,16 +143,13 @@ private:
     {
         ContentHash hash;
         for (const SizedFile& file : files) {
-            auto digest = m_large == LargeFiles::EveryByte
-                              ? digestOfFile(file.path, m_watch)
-                              : Result<std::string>(knownDigestOfFile(file.path).value_or(std::string()));
-            if (!digest) {
-                return digest.error();
-            }
-            if (digest->empty()) {
+            auto digest = RESIDUA_TRY(m_large == LargeFiles::EveryByte
+                                          ? digestOfFile(file.path, m_watch)
+                                          : Result<std::string>(knownDigestOfFile(file.path).value_or(std::string())));
+            if (digest.empty()) {
                 return std::string();
             }
-            hash.add(asBytes(*digest));
+            hash.add(asBytes(digest));
         }
         if (m_large == LargeFiles::EveryByte) {
             trimDigests();
@@ -258,9 +232,7 @@ std::string described(const DataPart& part)
 Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
                                       const PreparationWatch& watch, LargeFiles large, ReadingVersion reading)
 {
-    if (const Status wanted = stillWanted(watch, 0); !wanted) {
-        return wanted.error();
-    }
+    RESIDUA_TRY(stillWanted(watch, 0));
     Reader reader(projectDirectory, watch, large, reading);
     if (projects::folderEndingsOf(project.data.source).empty()) {
         return DataFingerprint{generatedPart(project)};

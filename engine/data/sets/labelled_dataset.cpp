@@ -30,11 +30,8 @@ Result<Table> tableAt(const std::filesystem::path& path, const projects::Labelle
     if (!source.second.empty()) {
         columns.push_back(source.second);
     }
-    Result<std::vector<TableRow>> rows = readTable(path, columns, watch);
-    if (!rows) {
-        return rows.error();
-    }
-    Table table{path, *std::move(rows)};
+    std::vector<TableRow> rows = RESIDUA_TRY(readTable(path, columns, watch));
+    Table table{path, std::move(rows)};
     const auto unlabelled =
         std::ranges::find_if(table.rows, [](const TableRow& row) { return classLabel(row.values[0]).empty(); });
     if (unlabelled != table.rows.end()) {
@@ -66,11 +63,8 @@ Result<NumberedTables> numberedTables(const projects::LabelledTextData& source,
     std::vector<Table> tables;
     for (const std::string& path : {source.path, source.validationPath}) {
         if (!path.empty()) {
-            Result<Table> table = tableAt(projectDirectory / path, source, watch);
-            if (!table) {
-                return table.error();
-            }
-            tables.push_back(*std::move(table));
+            Table table = RESIDUA_TRY(tableAt(projectDirectory / path, source, watch));
+            tables.push_back(std::move(table));
         }
     }
     Result<ClassNumbers> classes = ClassNumbers::of(labelsOf(tables.front()), source.classes, reading);
@@ -145,26 +139,20 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
                                                        const std::filesystem::path& projectDirectory,
                                                        const Reading& reading, const PreparationWatch& watch)
 {
-    const Result<NumberedTables> read = numberedTables(source, projectDirectory, reading, watch);
-    if (!read) {
-        return read.error();
-    }
-    const std::vector<Table>& tables = read->tables;
+    const NumberedTables read = RESIDUA_TRY(numberedTables(source, projectDirectory, reading, watch));
+    const std::vector<Table>& tables = read.tables;
     const std::string place = tables.front().path.string();
-    auto codec = codecFor(documentsOf(tables), source.tokeniser, projectDirectory, place, watch);
-    if (!codec) {
-        return codec.error();
-    }
+    auto codec = RESIDUA_TRY(codecFor(documentsOf(tables), source.tokeniser, projectDirectory, place, watch));
     std::unique_ptr<LabelledDataset> dataset(new LabelledDataset);
     dataset->m_schema = projects::examplesOf(project.data);
-    dataset->m_codec = *std::move(codec);
+    dataset->m_codec = std::move(codec);
     dataset->m_time = project.training.sequenceLength;
     dataset->m_reading = reading.version;
     const double validation = tables.size() > 1 ? 0.0 : project.data.validationFraction;
     for (std::size_t at = 0; at < tables.size(); ++at) {
         const Table& table = tables[at];
         const bool validates = at > 0;
-        const std::vector<std::int64_t>& numbers = read->numbers[at];
+        const std::vector<std::int64_t>& numbers = read.numbers[at];
         const std::vector<Split> splits =
             splitsOf(numbers, validation, project.data.testFraction, project.seeds.data, reading.version);
         for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -178,9 +166,9 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
             dataset->m_rows[static_cast<std::size_t>(split)].push_back(*std::move(made));
         }
     }
-    dataset->m_classes = read->classes.names();
-    dataset->m_notes = read->classes.notesOn(labelsOf(tables.front()),
-                                             tables.size() > 1 ? labelsOf(tables[1]) : std::vector<std::string>());
+    dataset->m_classes = read.classes.names();
+    dataset->m_notes = read.classes.notesOn(labelsOf(tables.front()),
+                                            tables.size() > 1 ? labelsOf(tables[1]) : std::vector<std::string>());
     dataset->m_notes.push_back(orderNote("labels", dataset->m_classes));
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};
@@ -206,9 +194,7 @@ Result<LabelledDataset::Row> LabelledDataset::encoded(const std::string& first, 
     std::array<std::vector<std::uint32_t>, 2> texts;
     const std::string* const given[] = {&first, second};
     for (std::size_t i = 0; i < 2 && given[i] != nullptr; ++i) {
-        if (const Status status = m_codec->encode(*given[i], TextStart::Begins, texts[i]); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(m_codec->encode(*given[i], TextStart::Begins, texts[i]));
     }
     const DocumentMarks marks = m_codec->marks();
     const std::size_t around = marks.before.size() + marks.behind.size() * (second != nullptr ? 2 : 1);
@@ -296,9 +282,7 @@ Status LabelledDataset::fillShown(Batch& batch, Split split, std::int64_t count)
 
 Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& text) const
 {
-    if (auto status = checkUtf8(text, "text"); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(checkUtf8(text, "text"));
     const Result<Row> row = encoded(text, nullptr);
     return row ? Result<std::vector<std::int64_t>>(std::vector<std::int64_t>(row->tokens.begin(), row->tokens.end()))
                : Result<std::vector<std::int64_t>>(row.error());
@@ -307,12 +291,9 @@ Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& tex
 Result<std::string> LabelledDataset::fillText(Batch& batch, const std::string& text) const
 {
     const Status valid = checkUtf8(text, "text");
-    const Result<Row> row = valid ? encoded(text, nullptr) : Result<Row>(valid.error());
-    if (!row) {
-        return row.error();
-    }
+    const Row row = RESIDUA_TRY(valid ? encoded(text, nullptr) : Result<Row>(valid.error()));
     prepare(batch, 1);
-    copyRow(batch, 0, *row);
+    copyRow(batch, 0, row);
     return std::string();
 }
 

@@ -83,17 +83,11 @@ double valueAt(const std::byte* at, Element element)
 /// Returns the arrays of a safetensors file by name.
 Result<std::map<std::string, StoredArray>> arraysOfFile(const fs::path& path)
 {
-    Result<InputFile> file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    const Result<SafetensorsHeader> header = readSafetensorsHeader(*file);
-    if (!header) {
-        return header.error();
-    }
-    const Bytes bytes = bytesOfFile(*std::move(file));
+    InputFile file = RESIDUA_TRY(InputFile::open(path));
+    const SafetensorsHeader header = RESIDUA_TRY(readSafetensorsHeader(file));
+    const Bytes bytes = bytesOfFile(std::move(file));
     std::map<std::string, StoredArray> arrays;
-    for (const auto& [name, tensor] : header->tensors) {
+    for (const auto& [name, tensor] : header.tensors) {
         arrays[name] = {
             typeText(tensor), tensor.shape, {bytes, tensor.begin, tensor.bytes}, path.string() + " · " + name};
     }
@@ -112,19 +106,13 @@ Result<std::map<std::string, StoredArray>> arraysInFolder(const fs::path& folder
         if (!fs::exists(path, ignored)) {
             continue;
         }
-        Result<InputFile> file = InputFile::open(path);
-        if (!file) {
-            return file.error();
-        }
-        const Result<NumpyArray> array = readNumpy(bytesOfFile(*std::move(file)), path.string());
-        if (!array) {
-            return array.error();
-        }
-        if (array->isColumnMajor) {
+        InputFile file = RESIDUA_TRY(InputFile::open(path));
+        const NumpyArray array = RESIDUA_TRY(readNumpy(bytesOfFile(std::move(file)), path.string()));
+        if (array.isColumnMajor) {
             return Error{path.string(), "is a NumPy array in Fortran's order, expected rows one after another"};
         }
-        const auto type = kTypes.find(array->type);
-        arrays[name] = {type == kTypes.end() ? array->type : type->second, array->shape, array->bytes, path.string()};
+        const auto type = kTypes.find(array.type);
+        arrays[name] = {type == kTypes.end() ? array.type : type->second, array.shape, array.bytes, path.string()};
     }
     return arrays;
 }
@@ -154,13 +142,9 @@ Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int6
         return Error{array.place, "has the shape " + shapeText(array.shape) + ", expected " +
                                       shapeText(std::vector{count}) + ": a label for each latent"};
     }
-    if (const Status whole = checkBytes(array, size); !whole) {
-        return whole.error();
-    }
+    RESIDUA_TRY(checkBytes(array, size));
     std::vector<std::byte> bytes(array.bytes.size);
-    if (const Status read = array.bytes.source->read(array.bytes.begin, bytes); !read) {
-        return read.error();
-    }
+    RESIDUA_TRY(array.bytes.source->read(array.bytes.begin, bytes));
     std::vector<std::int64_t> labels;
     for (std::size_t i = 0; i < bytes.size(); i += size) {
         const std::byte* const at = bytes.data() + i;
@@ -182,12 +166,9 @@ Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentD
                                    std::vector<std::string>& notes)
 {
     std::error_code ignored;
-    auto arrays = fs::is_directory(path, ignored) ? arraysInFolder(path) : arraysOfFile(path);
-    if (!arrays) {
-        return arrays.error();
-    }
-    const auto latents = arrays->find(kLatents);
-    if (latents == arrays->end()) {
+    auto arrays = RESIDUA_TRY(fs::is_directory(path, ignored) ? arraysInFolder(path) : arraysOfFile(path));
+    const auto latents = arrays.find(kLatents);
+    if (latents == arrays.end()) {
         return Error{path.string(),
                      "has no array \"latents\", expected a safetensors file with the tensors latents and "
                      "labels, or a folder with latents.npy and labels.npy"};
@@ -205,21 +186,15 @@ Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentD
                                       std::to_string(source.width) +
                                       "], the channels, height and width of the project"};
     }
-    if (const Status whole = checkBytes(array, sizeOf(*element)); !whole) {
-        return whole.error();
-    }
+    RESIDUA_TRY(checkBytes(array, sizeOf(*element)));
     LatentDataset::Part part{array.bytes, *element, {}, array.place};
-    const auto labels = arrays->find(kLabels);
-    if (labels == arrays->end()) {
+    const auto labels = arrays.find(kLabels);
+    if (labels == arrays.end()) {
         notes.push_back(path.string() + " has no labels: all latents are of class 0");
         part.labels.assign(static_cast<std::size_t>(array.shape[0]), 0);
         return part;
     }
-    Result<std::vector<std::int64_t>> numbers = labelsFrom(labels->second, array.shape[0], source.classes);
-    if (!numbers) {
-        return numbers.error();
-    }
-    part.labels = *std::move(numbers);
+    part.labels = RESIDUA_TRY(labelsFrom(labels->second, array.shape[0], source.classes));
     return part;
 }
 
@@ -235,19 +210,16 @@ Result<std::unique_ptr<Dataset>> LatentDataset::open(const projects::LatentData&
         if (path.empty()) {
             continue;
         }
-        Result<Part> part = partAt(projectDirectory / path, source, dataset->m_notes);
-        if (!part) {
-            return part.error();
-        }
+        Part part = RESIDUA_TRY(partAt(projectDirectory / path, source, dataset->m_notes));
         const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
         const std::vector<Split> splits =
             dataset->m_parts.empty()
-                ? splitsOf(part->labels, validation, project.data.testFraction, project.seeds.data, reading.version)
-                : std::vector<Split>(part->labels.size(), Split::Validation);
+                ? splitsOf(part.labels, validation, project.data.testFraction, project.seeds.data, reading.version)
+                : std::vector<Split>(part.labels.size(), Split::Validation);
         for (std::size_t i = 0; i < splits.size(); ++i) {
             dataset->m_rows[static_cast<std::size_t>(splits[i])].push_back({dataset->m_parts.size(), i});
         }
-        dataset->m_parts.push_back(*std::move(part));
+        dataset->m_parts.push_back(std::move(part));
     }
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{(projectDirectory / source.path).string(), "no latent is left to train on"};
@@ -274,10 +246,7 @@ Status LatentDataset::fillRows(Batch& batch, const std::vector<Row>& rows) const
         const Part& part = m_parts[rows[i].part];
         const std::size_t size = sizeOf(part.element);
         bytes.resize(values * size);
-        if (const Status read = part.bytes.source->read(part.bytes.begin + rows[i].index * bytes.size(), bytes);
-            !read) {
-            return read;
-        }
+        RESIDUA_TRY(part.bytes.source->read(part.bytes.begin + rows[i].index * bytes.size(), bytes));
         for (std::size_t k = 0; k < values; ++k) {
             const auto value = static_cast<float>(m_scale * valueAt(bytes.data() + k * size, part.element));
             if (!std::isfinite(value)) {

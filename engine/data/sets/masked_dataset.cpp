@@ -143,10 +143,7 @@ Status MaskedDataset::pair(Batch& batch, Split split, std::int64_t seed, std::in
             std::span(batch.values<std::int64_t>(0)).subspan(static_cast<std::size_t>(row) * time, time);
         std::vector<std::int64_t> text(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(room));
         if (label == 1) {
-            if (const Status filled = windows().fill(other, split, static_cast<std::int64_t>(key >> 1), 0, 1);
-                !filled) {
-                return filled;
-            }
+            RESIDUA_TRY(windows().fill(other, split, static_cast<std::int64_t>(key >> 1), 0, 1));
             std::copy_n(other.values<std::int64_t>(0).begin(), room - cut,
                         text.begin() + static_cast<std::ptrdiff_t>(cut));
         }
@@ -165,9 +162,7 @@ Status MaskedDataset::pair(Batch& batch, Split split, std::int64_t seed, std::in
 
 Status MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
 {
-    if (const Status paired = m_masking.nextSentence ? pair(batch, split, seed, first) : Status(Done{}); !paired) {
-        return paired;
-    }
+    RESIDUA_TRY(m_masking.nextSentence ? pair(batch, split, seed, first) : Status(Done{}));
     const auto time = static_cast<std::size_t>(batch.time);
     std::vector<std::int64_t>& all = batch.values<std::int64_t>(0);
     std::vector<std::int64_t>& targets = batch.values<std::int64_t>(1);
@@ -223,9 +218,7 @@ Status MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::in
 
 Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text) const
 {
-    if (auto status = checkUtf8(text, "text"); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(checkUtf8(text, "text"));
     const DocumentMarks marks = codec()->marks();
     std::vector<std::uint32_t> tokens = marks.before;
     std::vector<std::string> parts = partsBetweenMasks(text);
@@ -241,9 +234,7 @@ Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text)
             tokens.push_back(static_cast<std::uint32_t>(m_mask));
         }
         const TextStart start = i == 0 ? TextStart::Begins : TextStart::GoesOn;
-        if (Status encoded = parts[i].empty() ? Status(Done{}) : codec()->encode(parts[i], start, tokens); !encoded) {
-            return encoded.error();
-        }
+        RESIDUA_TRY(parts[i].empty() ? Status(Done{}) : codec()->encode(parts[i], start, tokens));
     }
     tokens.insert(tokens.end(), marks.behind.begin(), marks.behind.end());
     return std::vector<std::int64_t>(tokens.begin(), tokens.end());

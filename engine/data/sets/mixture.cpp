@@ -54,12 +54,9 @@ public:
         Documents all;
         if (m_mixture.tokeniser.kind == projects::TokeniserKind::Characters) {
             for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
-                auto documents = read(i, watchOf(0));
-                if (!documents) {
-                    return documents.error();
-                }
-                all.insert(all.end(), documents->begin(), documents->end());
-                m_read.push_back(*std::move(documents));
+                auto documents = RESIDUA_TRY(read(i, watchOf(0)));
+                all.insert(all.end(), documents.begin(), documents.end());
+                m_read.push_back(std::move(documents));
             }
         }
         return codecFor(all, m_mixture.tokeniser, m_directory, std::string(kPlace) + " · tokeniser", watchOf(0));
@@ -70,12 +67,9 @@ public:
         const std::vector<double> shares = projects::sharesOf(m_mixture);
         std::vector<TokenPart> parts;
         for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
-            auto tokens = tokensOf(i, codec);
-            if (!tokens) {
-                return tokens.error();
-            }
+            auto tokens = RESIDUA_TRY(tokensOf(i, codec));
             const std::string& path = m_mixture.parts[i].path;
-            TokenPart part = partOf(*std::move(tokens), m_project, placeOf(i) + (m_directory / path).string());
+            TokenPart part = partOf(std::move(tokens), m_project, placeOf(i) + (m_directory / path).string());
             part.name = path;
             part.share = shares[i];
             parts.push_back(std::move(part));
@@ -122,14 +116,12 @@ private:
     [[nodiscard]] Result<DocumentTokens> tokensOf(std::size_t index, const TextCodec& codec)
     {
         const PreparationWatch watch = watchOf(index);
-        const auto documents = m_read.empty() ? read(index, watch) : Result<Documents>(std::move(m_read[index]));
-        if (!documents) {
-            return documents.error();
-        }
+        const auto documents =
+            RESIDUA_TRY(m_read.empty() ? read(index, watch) : Result<Documents>(std::move(m_read[index])));
         const std::string path = (m_directory / m_mixture.parts[index].path).string();
         const bool rows = m_project.data.documents.rows != projects::DocumentRows::Stream;
         DocumentTokens result;
-        auto tokens = engine::tokensOf(*documents, codec, m_mixture.tokeniser, m_directory, path, watch,
+        auto tokens = engine::tokensOf(documents, codec, m_mixture.tokeniser, m_directory, path, watch,
                                        rows ? &result.ends : nullptr);
         if (!tokens) {
             return ofPart(index, tokens.error());
@@ -212,20 +204,17 @@ Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixtur
                                              ReadingVersion reading)
 {
     Preparation preparation(mixture, project, projectDirectory, watch, reading);
-    auto codec = preparation.codec();
-    auto parts = codec ? preparation.parts(**codec) : Result<std::vector<TokenPart>>(codec.error());
-    if (!parts) {
-        return parts.error();
-    }
+    auto codec = RESIDUA_TRY(preparation.codec());
+    auto parts = RESIDUA_TRY(preparation.parts(*codec));
     const std::int64_t length = project.training.sequenceLength;
     std::vector<std::string> notes =
-        notesOf(outlinesOf(*parts, projects::rowsOf(project.data), length), project.training);
+        notesOf(outlinesOf(parts, projects::rowsOf(project.data), length), project.training);
     for (const projects::MixturePart& part : mixture.parts) {
         const fs::path path = projectDirectory / part.path;
         std::ranges::move(lookAt(path, kindAt(path, reading), reading).notes, std::back_inserter(notes));
     }
     std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
-    return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, project,
+    return TokenDataset::create(std::move(parts), std::move(codec), mixture.tokeniser.vocabulary, project,
                                 std::move(notes));
 }
 

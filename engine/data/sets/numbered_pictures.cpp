@@ -54,11 +54,7 @@ Status renumber(PictureSet& set, const ClassNumbers& classes)
     for (std::int64_t& label : set.labels) {
         const auto [known, isNew] = numbers.try_emplace(label, 0);
         if (isNew) {
-            const Result<std::int64_t> number = classes.numberOf(labelText(set, label));
-            if (!number) {
-                return number.error();
-            }
-            known->second = *number;
+            known->second = RESIDUA_TRY(classes.numberOf(labelText(set, label)));
         }
         label = known->second;
     }
@@ -130,9 +126,7 @@ Status checkSet(PictureSet& set, const std::vector<PictureSet>& training, const 
                          ", as the folder of a class must: add some PNG, JPEG or WebP files, or set skip_bad"};
     }
     if (!training.empty() && !reading.isFirst()) {
-        if (const Status apart = refuseShared(training.front().files, set.files); !apart) {
-            return apart.error();
-        }
+        RESIDUA_TRY(refuseShared(training.front().files, set.files));
     }
     if (std::string note = noteOnClasses(set, place); !note.empty()) {
         set.notes.push_back(std::move(note));
@@ -153,33 +147,28 @@ Result<NumberedPictures> numberedPictures(const projects::PictureData& source,
         if (path.empty()) {
             continue;
         }
-        Result<PictureSet> set =
-            openPictures(projectDirectory / path, requestFor(use, source, reading, read.sets), watch);
-        if (!set) {
-            return set.error();
-        }
+        PictureSet set =
+            RESIDUA_TRY(openPictures(projectDirectory / path, requestFor(use, source, reading, read.sets), watch));
         const std::string place = (projectDirectory / path).string();
-        if (const Status checked = checkSet(*set, read.sets, source, place, reading); !checked) {
-            return checked.error();
-        }
+        RESIDUA_TRY(checkSet(set, read.sets, source, place, reading));
         const std::vector<std::string>& known = trains ? reading.classes : read.classes.names();
-        if (!set->refusedNames.empty() && !areNumbers(known)) {
-            return Error{place, set->refusedNames}; // the format's numbers may begin at another class
+        if (!set.refusedNames.empty() && !areNumbers(known)) {
+            return Error{place, set.refusedNames}; // the format's numbers may begin at another class
         }
-        dropOtherNames(*set, known);
-        (trains ? read.training : read.heldOut) = labelsWithPictures(*set);
+        dropOtherNames(set, known);
+        (trains ? read.training : read.heldOut) = labelsWithPictures(set);
         if (trains) {
             Result<ClassNumbers> numbers =
-                ClassNumbers::of(labelsOfSet(*set), source.classes, numberingOf(*set, reading));
+                ClassNumbers::of(labelsOfSet(set), source.classes, numberingOf(set, reading));
             if (!numbers) {
                 return Error{place, numbers.error().message};
             }
             read.classes = *std::move(numbers);
         }
-        if (const Status numbered = renumber(*set, read.classes); !numbered) {
+        if (const Status numbered = renumber(set, read.classes); !numbered) {
             return Error{place, numbered.error().message};
         }
-        read.sets.push_back(*std::move(set));
+        read.sets.push_back(std::move(set));
     }
     return read;
 }
@@ -194,11 +183,8 @@ Status checkReadable(const projects::PictureData& source, const std::filesystem:
                      const PreparationWatch& watch)
 {
     constexpr std::size_t kMostDecoded = 256;
-    const Result<NumberedPictures> read = numberedPictures(source, projectDirectory, {}, watch);
-    if (!read) {
-        return read.error();
-    }
-    for (const PictureSet& set : read->sets) {
+    const NumberedPictures read = RESIDUA_TRY(numberedPictures(source, projectDirectory, {}, watch));
+    for (const PictureSet& set : read.sets) {
         std::set<std::int64_t> decoded;
         for (std::size_t i = 0; i < set.labels.size() && decoded.size() < kMostDecoded; ++i) {
             if (!decoded.insert(set.labels[i]).second) {
@@ -207,9 +193,7 @@ Status checkReadable(const projects::PictureData& source, const std::filesystem:
             if (const Result<Picture> picture = set.read(i); !picture && !source.skipBad) {
                 return picture.error();
             }
-            if (const Status wanted = stillWanted(watch, 0); !wanted) {
-                return wanted;
-            }
+            RESIDUA_TRY(stillWanted(watch, 0));
         }
     }
     return Done{};

@@ -108,19 +108,14 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
     const PictureForm form{source.height, source.width, source.channels};
     std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form, reading));
     dataset->m_fit = source.fit;
-    Result<NumberedPictures> read = numberedPictures(source, projectDirectory, reading, watch);
-    if (!read) {
-        return read.error();
-    }
+    NumberedPictures read = RESIDUA_TRY(numberedPictures(source, projectDirectory, reading, watch));
     const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
-    for (PictureSet& set : read->sets) {
+    for (PictureSet& set : read.sets) {
         std::vector<Split> splits(set.labels.size(), Split::Validation);
-        if (&set == &read->sets.front()) {
+        if (&set == &read.sets.front()) {
             splits = splitsOf(set.labels, validation, project.data.testFraction, project.seeds.data, reading.version);
         }
-        if (const Status added = dataset->add(std::move(set), splits, source.skipBad, watch); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(dataset->add(std::move(set), splits, source.skipBad, watch));
     }
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{(projectDirectory / source.path).string(), "no picture is left to train on"};
@@ -128,8 +123,8 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
     if (dataset->m_transparent > 0 && !reading.isFirst()) {
         dataset->m_notes.push_back(transparencyNote(dataset->m_transparent));
     }
-    dataset->m_classes = read->classes.names();
-    std::ranges::move(read->classes.notesOn(read->training, read->heldOut), std::back_inserter(dataset->m_notes));
+    dataset->m_classes = read.classes.names();
+    std::ranges::move(read.classes.notesOn(read.training, read.heldOut), std::back_inserter(dataset->m_notes));
     if (!areOrdinals(dataset->m_classes)) {
         dataset->m_notes.push_back(orderNote("classes", dataset->m_classes));
     }
@@ -285,11 +280,8 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
 
 Result<std::string> PictureDataset::fillText(Batch& batch, const std::string& path) const
 {
-    Result<Picture> picture = readPicture(path, m_reading);
-    if (!picture) {
-        return picture.error();
-    }
-    const bool wasTransparent = picture->wasTransparent && m_reading != ReadingVersion::First;
+    Picture picture = RESIDUA_TRY(readPicture(path, m_reading));
+    const bool wasTransparent = picture.wasTransparent && m_reading != ReadingVersion::First;
     batch.batch = 1;
     batch.time = 0;
     if (mixes()) {
@@ -299,7 +291,7 @@ Result<std::string> PictureDataset::fillText(Batch& batch, const std::string& pa
     batch.values<std::int64_t>(1).assign(1, 0);
     std::vector<float>& inputs = batch.values<float>(0);
     inputs.resize(static_cast<std::size_t>(m_form.values()));
-    normalise(inForm(*std::move(picture)), m_augmentation, inputs);
+    normalise(inForm(std::move(picture)), m_augmentation, inputs);
     return wasTransparent ? transparencyNote(1) : std::string();
 }
 
@@ -332,9 +324,7 @@ Status PictureDataset::fillMixed(Batch& batch, const Request& request) const
             numbers.push_back(other);
         }
     }
-    if (const Status filled = fillDrawn(batch, request, numbers); !filled) {
-        return filled;
-    }
+    RESIDUA_TRY(fillDrawn(batch, request, numbers));
     const auto size = static_cast<std::size_t>(m_form.values());
     const auto count = static_cast<std::size_t>(request.count);
     std::vector<float>& inputs = batch.values<float>(0);

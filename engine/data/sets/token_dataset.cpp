@@ -203,18 +203,13 @@ Result<std::unique_ptr<Dataset>> TokenDataset::create(std::vector<TokenPart> par
     double bound = 0;
     for (const TokenPart& part : parts) {
         const bool stream = rows == projects::DocumentRows::Stream;
-        if (const Status status = stream ? checkSplits(part.ranges, sequenceLength, part.place) : checkRows(part);
-            !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(stream ? checkSplits(part.ranges, sequenceLength, part.place) : checkRows(part));
         bound += part.share;
         dataset->m_bounds.push_back(bound);
     }
     for (int i = 0; i < kSplits; ++i) {
         const auto split = static_cast<Split>(i);
-        if (const Status status = checkSplitOfAll(parts, split, rows, sequenceLength); !status) {
-            return status.error();
-        }
+        RESIDUA_TRY(checkSplitOfAll(parts, split, rows, sequenceLength));
         dataset->m_orders[static_cast<std::size_t>(i)] = orderOf(parts, split, rows, sequenceLength);
     }
     std::ranges::move(rowNotes(parts, project), std::back_inserter(notes));
@@ -274,9 +269,7 @@ Status TokenDataset::fillWindows(Batch& batch, std::int64_t count, const WindowO
         const std::size_t first = static_cast<std::size_t>(row) * length;
         const auto window = std::span(tokens).subspan(first, length + 1);
         const Window from = windowOf(row);
-        if (Status status = from.part->tokens.read(from.begin, window); !status) {
-            return status;
-        }
+        RESIDUA_TRY(from.part->tokens.read(from.begin, window));
         std::copy(window.begin() + 1, window.end(), targets.begin() + static_cast<std::ptrdiff_t>(first));
     }
     tokens.pop_back();
@@ -293,9 +286,7 @@ Status TokenDataset::fillDocuments(Batch& batch, std::int64_t row, const Window&
     std::size_t at = 0;
     for (const auto& [begin, inputs] : from.part->rows[static_cast<std::size_t>(from.split)].row(from.begin)) {
         read.resize(static_cast<std::size_t>(inputs + (m_inPlace ? 0 : 1)));
-        if (Status status = from.part->tokens.read(begin, read); !status) {
-            return status;
-        }
+        RESIDUA_TRY(from.part->tokens.read(begin, read));
         const auto count = static_cast<std::size_t>(inputs);
         std::ranges::copy(std::span(read).first(count), rowOf(0).subspan(at).begin());
         std::ranges::copy(std::span(read).last(count), rowOf(1).subspan(at).begin());
@@ -329,9 +320,7 @@ Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const WindowOf& 
     batch.values<std::int64_t>(1).assign(all, projects::kIgnoredTarget);
     batch.values<std::int64_t>(0).assign(all, 0);
     for (std::int64_t row = 0; row < count; ++row) {
-        if (Status status = fillDocuments(batch, row, windowOf(row)); !status) {
-            return status;
-        }
+        RESIDUA_TRY(fillDocuments(batch, row, windowOf(row)));
     }
     return Done{};
 }
@@ -368,13 +357,9 @@ Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t inde
 
 Result<std::vector<std::int64_t>> TokenDataset::encode(const std::string& text) const
 {
-    if (auto status = checkUtf8(text, "text"); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(checkUtf8(text, "text"));
     std::vector<std::uint32_t> tokens = m_codec->marks().before;
-    if (auto status = m_codec->encode(text, TextStart::Begins, tokens); !status) {
-        return status.error();
-    }
+    RESIDUA_TRY(m_codec->encode(text, TextStart::Begins, tokens));
     return std::vector<std::int64_t>(tokens.begin(), tokens.end());
 }
 

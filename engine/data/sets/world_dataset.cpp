@@ -45,10 +45,7 @@ Result<std::unique_ptr<Dataset>> WorldDataset::open(const projects::WorldData& s
                                           bytesText(static_cast<double>(memory.freeBytes)) +
                                           " of memory are free; expected fewer steps or environments"};
     }
-    const Result<Environments> one = Environments::make(source, directory, 1, 0);
-    if (!one) {
-        return one.error();
-    }
+    RESIDUA_TRY(Environments::make(source, directory, 1, 0));
     return std::unique_ptr<Dataset>(new WorldDataset(source, directory));
 }
 
@@ -72,21 +69,16 @@ Status WorldDataset::fill(Batch& batch, Split /*split*/, std::int64_t seed, std:
     projects::WorldData shown = m_source;
     shown.environments = kShownEnvironments;
     shown.replay = kShownSteps;
-    Result<Environments> worlds =
-        Environments::make(shown, m_directory, kShownEnvironments, static_cast<std::uint64_t>(seed));
-    if (!worlds) {
-        return worlds.error();
-    }
+    Environments worlds =
+        RESIDUA_TRY(Environments::make(shown, m_directory, kShownEnvironments, static_cast<std::uint64_t>(seed)));
     ReplayBuffer buffer(shown);
     RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Acting));
     std::vector<float> actions(static_cast<std::size_t>(kShownEnvironments * projects::sizesOf(m_source).actions));
     for (std::int64_t step = 0; step < kShownSteps; ++step) {
         std::ranges::generate(actions, [&] { return static_cast<float>(2 * random.uniform() - 1); });
-        const std::vector<float> before(worlds->states().begin(), worlds->states().end());
-        const std::vector<std::int64_t> episodes(worlds->episodes().begin(), worlds->episodes().end());
-        if (const Status stepped = worlds->step(actions); !stepped) {
-            return stepped;
-        }
+        const std::vector<float> before(worlds.states().begin(), worlds.states().end());
+        const std::vector<std::int64_t> episodes(worlds.episodes().begin(), worlds.episodes().end());
+        RESIDUA_TRY(worlds.step(actions));
         buffer.add(before, actions, episodes);
     }
     RandomStream draws(

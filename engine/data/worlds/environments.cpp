@@ -51,11 +51,8 @@ Result<Environments> Environments::make(const projects::WorldData& data, const s
     made.m_seed = seed;
     const auto worlds = static_cast<std::size_t>(count);
     for (std::size_t i = 0; i < worlds; ++i) {
-        Result<std::unique_ptr<World>> world = makeWorld(data, directory);
-        if (!world) {
-            return world.error();
-        }
-        made.m_worlds.push_back(*std::move(world));
+        std::unique_ptr<World> world = RESIDUA_TRY(makeWorld(data, directory));
+        made.m_worlds.push_back(std::move(world));
     }
     made.m_states.resize(worlds * static_cast<std::size_t>(made.m_sizes.states));
     made.m_goals.resize(worlds * static_cast<std::size_t>(made.m_sizes.goals));
