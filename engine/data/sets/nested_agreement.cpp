@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace residua::engine {
 namespace {
@@ -32,11 +31,6 @@ int closingPoint(const std::vector<OpenPhrase>& open)
         point = NestedAgreement::turned(phrase->turn, point);
     }
     return point;
-}
-
-double plogp(double probability)
-{
-    return probability > 0 ? -probability * std::log(probability) : 0;
 }
 
 } // namespace
@@ -88,45 +82,6 @@ std::vector<std::uint32_t> NestedAgreement::generate(std::int64_t seed, std::int
         text.push_back(static_cast<std::uint32_t>(token));
     }
     return text;
-}
-
-std::vector<double> NestedAgreement::visits() const
-{
-    // A level is left (by closing) as often as it is entered (by opening one level up).
-    std::vector<double> visits;
-    double entered = 1;
-    for (std::int64_t level = 1; level <= m_levels; ++level) {
-        const Choice choice = choiceAt(level);
-        visits.push_back(entered / choice.close);
-        entered = visits.back() * choice.open;
-    }
-    return visits;
-}
-
-double NestedAgreement::entropyFloor() const
-{
-    const double openerEntropy = std::log(static_cast<double>(m_kinds * kTurns));
-    const double wordEntropy = std::log(static_cast<double>(m_vocabulary - kFirstOpener - m_kinds * kTokensPerKind));
-    const std::vector<double> visited = visits();
-    double tokens = 2; // the first opener and the full stop
-    double nats = openerEntropy;
-    for (std::size_t i = 0; i < visited.size(); ++i) {
-        const Choice choice = choiceAt(static_cast<std::int64_t>(i) + 1);
-        tokens += visited[i];
-        nats += visited[i] * (plogp(choice.open) + plogp(choice.word) + plogp(choice.close) +
-                              choice.open * openerEntropy + choice.word * wordEntropy);
-    }
-    return nats / tokens;
-}
-
-double NestedAgreement::closerShare(std::int64_t level) const
-{
-    const std::vector<double> visited = visits();
-    double tokens = 2;
-    for (const double count : visited) {
-        tokens += count;
-    }
-    return visited[static_cast<std::size_t>(level - 1)] * choiceAt(level).close / tokens;
 }
 
 std::vector<std::string> NestedAgreement::words() const

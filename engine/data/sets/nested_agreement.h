@@ -37,12 +37,6 @@ public:
     /// Returns the first `tokens` tokens of a seed's text; the last sentence may be cut off.
     [[nodiscard]] std::vector<std::uint32_t> generate(std::int64_t seed, std::int64_t tokens) const;
 
-    /// Returns the exact entropy of a token given all tokens before it, in nats: the least loss that any model can
-    /// reach. A closer or a full stop contributes only the choice to stop.
-    [[nodiscard]] double entropyFloor() const;
-    /// Returns the fraction of tokens that are closers of a phrase at `level` (1 to levels).
-    [[nodiscard]] double closerShare(std::int64_t level) const;
-
     /// Returns the words by token: ".", openers, closers, words.
     [[nodiscard]] std::vector<std::string> words() const;
     [[nodiscard]] std::int64_t kinds() const { return m_kinds; }
@@ -57,8 +51,6 @@ private:
         double close = 0;
     };
     [[nodiscard]] Choice choiceAt(std::int64_t level) const;
-    /// Returns the expected number of tokens chosen at each level of a sentence; [0] is level 1.
-    [[nodiscard]] std::vector<double> visits() const;
 
     std::int64_t m_vocabulary = 0;
     std::int64_t m_levels = 0;
