@@ -354,6 +354,11 @@ private slots:
         QVERIFY(ask(question + "{\"prompt\": \"a\"}\n", {}).errors.contains("line 2"));
         QVERIFY(ask("", {}).errors.contains("is empty"));
         QVERIFY(run({"eval", path("run"), "--shots", "1"}).errors.contains("--choices"));
+        QVERIFY(ask(question, {"--questions", "4"}).errors.contains("expected one of them"));
+        const Ran made = run({"eval", path("run"), "--questions", "6", "--shots", "1", "--record", "--json"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        QCOMPARE(json(made).object()["questions"].toInt(), 5);
+        QVERIFY(run({"runs", m_folder.path()}).output.section('\n', 0, 0).contains("validation accuracy of choices"));
         QCOMPARE(run({"sample", path("nowhere")}).code, 3);
         QCOMPARE(run({"eval", path("run"), "--from", "7"}).code, 3); // no checkpoint of that step
 

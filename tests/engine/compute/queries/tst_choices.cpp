@@ -154,6 +154,44 @@ private Q_SLOTS:
         QVERIFY(std::abs(evaluation.means().at("loss") - nats / tokens) < 1e-12);
     }
 
+    /// Each question is a window's beginning with what follows it, and with what follows in three other windows.
+    void questionsAreMadeOfTheDataThemselves()
+    {
+        for (const bool denoises : {false, true}) {
+            TrainerParts parts = partsOf(denoises);
+            const auto asked = [&](std::int64_t count, std::int64_t shots, std::int64_t length) {
+                return questionsOf(*parts.dataset, Split::Train, count, shots, length);
+            };
+            const auto questions = asked(6, 1, 32);
+            QVERIFY2(questions.ok() && questions->size() == 6, questions ? "" : questions.error().text().c_str());
+            for (std::size_t i = 0; i < questions->size(); ++i) {
+                const Question& question = (*questions)[i];
+                QCOMPARE(question.answer, i % 4);
+                QCOMPARE(question.choices.size(), std::size_t{4});
+                Batch batch;
+                QVERIFY(parts.dataset->withoutNoise()
+                            .fillSequential(batch, Split::Train, static_cast<std::int64_t>(i), 1)
+                            .ok());
+                const std::string window = parts.dataset->decode(batch.values<std::int64_t>(0));
+                QVERIFY(window.starts_with(question.prompt + question.choices[question.answer]));
+                QCOMPARE(question.prompt.size(), std::size_t{11}); // of 14 of a half row
+                for (std::size_t j = 0; j < 4; ++j) {
+                    const std::size_t other = (i + 6 + j - question.answer) % 6;
+                    QCOMPARE(question.choices[j], (*questions)[other].choices[(*questions)[other].answer]);
+                }
+            }
+            ChoiceEvaluation evaluation(parts, passAfter(0), *questions, 1);
+            while (!evaluation.atEnd()) {
+                const Status fits = evaluation.advance();
+                QVERIFY2(fits.ok(), fits ? "" : fits.error().text().c_str());
+            }
+            QCOMPARE(evaluation.counted(), std::int64_t{5});
+            QVERIFY(tests::isRefusedAt(asked(1, 1, 32), "questions", "more questions than shots"));
+            QVERIFY(tests::isRefusedAt(asked(20, 10, 32), "questions", "fit in a row of 32 tokens"));
+            QVERIFY(tests::isRefusedAt(asked(1000, 0, 32), "questions", "as many as questions, and at least 4"));
+        }
+    }
+
     void rowsThatDoNotFitAreNamed()
     {
         TrainerParts parts = partsOf(false);
