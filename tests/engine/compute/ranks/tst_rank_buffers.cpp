@@ -4,6 +4,8 @@
 #include "engine/compute/ranks/parameter_shares.h"
 #include "engine/compute/train/trainer.h"
 #include "projects/model/parameter_name.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/shipped/recipes.h"
 #include "rank_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/engine/compute/train/trainer_harness.h"
@@ -140,49 +142,54 @@ private Q_SLOTS:
         QVERIFY((firstBuffer(alone) - afterFirst[0]).abs().max().item<double>() < 1e-12);
     }
 
-    void momentsOfTheBatchTrainAsOne_data()
+    void familiesTrainAsOne_data()
     {
-        QTest::addColumn<bool>("recomputes");
-        QTest::newRow("kept") << false;
-        QTest::newRow("recomputed") << true;
-    }
-    /// With moments of the whole micro-batch, two ranks train as one process; with those of a rank they do not.
-    void momentsOfTheBatchTrainAsOne()
-    {
-        QFETCH(bool, recomputes);
-        for (const std::string moments : {"batch", "rank"}) {
-            Project project = batchNormed(moments);
-            project.training.accumulate = 2;
-            project.training.optimiser = projects::Sgd{}; // whose step is proportional to the gradient
-            project.training.learningRate.warmupSteps = 0;
-            project.training.activations = recomputes ? projects::Activations::Recompute : projects::Activations::Keep;
-            std::vector<std::vector<at::Tensor>> shared(2);
-            tests::withRanks(2, [&](Ranks& ranks) {
-                shared[static_cast<std::size_t>(ranks.rank())] = trainedBy(project, &ranks);
-            });
-            QCOMPARE(largestDifference(shared[0], shared[1]), 0.0);
-            const double difference = largestDifference(trainedBy(project, nullptr), shared[0]);
-            QVERIFY2(moments == "batch" ? difference < 1e-10 : difference > 1e-6, qPrintable(QString::number(difference)));
+        QTest::addColumn<Project>("project");
+        QTest::newRow("batch norm") << batchNormed("batch");
+        Project recomputed = batchNormed("batch");
+        recomputed.training.activations = projects::Activations::Recompute;
+        QTest::newRow("batch norm, computed again") << recomputed;
+        Project rows = tests::quickVectors(kSteps);
+        rows.training.batching = projects::BatchKind::Random;
+        rows.training.batch = 2;
+        rows.network.blocks.front().graph = batchNormed("batch").network.blocks.front().graph;
+        QTest::newRow("batch norm of one row a rank") << rows;
+        for (const char* const family : {"small-resnet", "small-efficientnet", "small-dit", "small-ul2"}) {
+            Project project = tests::familyUnder(family, "ancre-ingoing");
+            project.training.batch = 8;
+            for (projects::Graph* const graph : projects::graphsOf(project)) {
+                projects::setParam(*graph, "batch_norm", projects::kMomentsParam, std::string("batch"));
+            }
+            QTest::newRow(family) << project;
         }
     }
-
-    /// Each rank has one example, which has no variance by itself.
-    void oneRowOfEachRankIsEnough()
+    /// Two ranks train as one process, if batch norms have moments of the whole micro-batch.
+    void familiesTrainAsOne()
     {
-        Project project = tests::quickVectors(kSteps);
-        project.training.batching = projects::BatchKind::Random;
-        project.training.batch = 2;
+        QFETCH(Project, project);
         project.training.precision = projects::Precision::Fp64;
-        project.network.blocks.front().graph =
-            tests::graphFrom("x input; n batch_norm moments=batch; l linear; y output; x > n; n > l; l > y");
+        project.training.accumulate = 2;
+        project.training.optimiser = projects::Sgd{}; // whose step is proportional to the gradient
+        project.training.learningRate.warmupSteps = 0;
+        std::vector<std::vector<at::Tensor>> shared(2);
+        tests::withRanks(
+            2, [&](Ranks& ranks) { shared[static_cast<std::size_t>(ranks.rank())] = trainedBy(project, &ranks); });
+        QCOMPARE(largestDifference(shared[0], shared[1]), 0.0);
+        const double difference = largestDifference(trainedBy(project, nullptr), shared[0]);
+        QVERIFY2(difference < 1e-10, qPrintable(QString::number(difference)));
+    }
+
+    /// With moments of a rank, they do not.
+    void momentsOfARankAreOthers()
+    {
         std::vector<at::Tensor> shared;
         tests::withRanks(2, [&](Ranks& ranks) {
-            std::vector<at::Tensor> own = trainedBy(project, &ranks);
+            std::vector<at::Tensor> own = trainedBy(batchNormed("rank"), &ranks);
             if (ranks.rank() == 0) {
                 shared = std::move(own);
             }
         });
-        QVERIFY(largestDifference(trainedBy(project, nullptr), shared) < 1e-10);
+        QVERIFY(largestDifference(trainedBy(batchNormed("rank"), nullptr), shared) > 1e-6);
     }
 
     void copiesTrainAsValues_data()

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Families of networks beside decoders: vision transformers, BERT and diffusion transformers, under everything that
-// changes their depth.
+// Families of networks beside decoders: transformers of pictures, hidden tokens, noise and hidden spans, and networks
+// of convolutions, under everything that changes their depth.
 #include "engine/compute/train/evaluation.h"
+#include "engine/runs/store/checkpoint.h"
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/train/trainer_harness.h"
 #include "tests/engine/compute/train/wiring_cases.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/ops/equal.h>
+
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 using namespace residua;
@@ -21,6 +28,25 @@ using namespace residua::engine;
 namespace {
 
 constexpr int kFamilySteps = 10;
+
+/// Gives each tower the schedule for the steps of the project.
+void follow(projects::Project& project, const std::string& schedule)
+{
+    tests::forEachTower(project, [&](projects::Network& network) {
+        network.stack().schedule =
+            projects::scheduleFrom(schedule, network.depth(), project.training.steps).value();
+    });
+}
+
+std::vector<StepRecord> stepped(Trainer& trainer, int steps)
+{
+    for (int step = 0; step < steps; ++step) {
+        if (const Status done = trainer.step(); !done) {
+            throw std::runtime_error(done.error().text());
+        }
+    }
+    return trainer.takeRecords();
+}
 
 } // namespace
 
@@ -33,12 +59,16 @@ private Q_SLOTS:
         QTest::addColumn<QString>("family");
         QTest::addColumn<QString>("topology");
         QTest::addColumn<QString>("schedule");
-        for (const char* const family : {"small-vit", "small-bert", "small-dit"}) {
-            for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
-                QTest::addRow("%s, %s", family, preset.name.c_str())
-                    << family << QString::fromStdString(preset.name) << QStringLiteral("none");
+        for (const char* const family : tests::kFamilies) {
+            for (const std::string& topology : tests::topologiesOf(family)) {
+                QTest::addRow("%s, %s", family, topology.c_str())
+                    << family << QString::fromStdString(topology) << QStringLiteral("none");
             }
+            const bool convolves = !tests::familyUnder(family, "plain").towers.empty();
             for (const projects::SchedulePreset& preset : projects::schedulePresets()) {
+                if (convolves && preset.name != "raptr" && preset.name != "stacking") {
+                    continue; // a convolution has no halves, and the rest would train as these
+                }
                 QTest::addRow("%s, %s", family, preset.name.c_str())
                     << family << QStringLiteral("plain") << QString::fromStdString(preset.name);
             }
@@ -54,18 +84,10 @@ private Q_SLOTS:
         projects::Project project = tests::familyUnder(family.toStdString(), topology.toStdString());
         const int steps = family == QStringLiteral("small-dit") ? 3 * kFamilySteps : kFamilySteps; // noise varies
         project.training.steps = steps;
-        const auto stages = projects::scheduleFrom(schedule.toStdString(), project.network.depth(), steps);
-        QVERIFY2(stages.ok(), stages ? "" : stages.error().text().c_str());
-        project.stack().schedule = *stages;
-        for (const projects::Problem& problem : projects::validate(project)) {
-            QVERIFY2(problem.severity != projects::Severity::Error, problem.text().c_str());
-        }
+        follow(project, schedule.toStdString());
+        QCOMPARE(tests::errorsOf(project), std::string());
         Trainer trainer = tests::trainerOf(project);
-        for (int step = 0; step < steps; ++step) {
-            const Status stepped = trainer.step();
-            QVERIFY2(stepped.ok(), stepped ? "" : stepped.error().text().c_str());
-        }
-        const std::vector<StepRecord> records = trainer.takeRecords();
+        const std::vector<StepRecord> records = stepped(trainer, steps);
         QCOMPARE(records.size(), static_cast<std::size_t>(steps));
         for (const StepRecord& record : records) {
             QVERIFY(std::isfinite(record.loss));
@@ -122,6 +144,52 @@ private Q_SLOTS:
         const Matrix large = recordedImages(std::vector<float>(3 * 300 * 300, 1), 1, data, 7);
         QVERIFY(large.rows == 150 && large.columns == 150);
         QCOMPARE(large.values, std::vector<float>(150 * 150, static_cast<float>(0xFFFFFF)));
+    }
+
+    void resumesToTheBit_data()
+    {
+        QTest::addColumn<QString>("family");
+        for (const char* const family : tests::kFamilies) {
+            QTest::newRow(family) << family;
+        }
+    }
+    /// With layers that are drawn, and weights in two factors.
+    void resumesToTheBit()
+    {
+        QFETCH(QString, family);
+        constexpr int kHalf = 3;
+        projects::Project project = tests::familyUnder(family.toStdString(), "ancre-ingoing");
+        project.training.steps = 2 * kHalf;
+        project.initialisation.lowRankEpochs = 1;
+        tests::forEachTower(project, [](projects::Network& network) { network.rank = projects::RankScale{0.5}; });
+        follow(project, "raptr");
+        QCOMPARE(tests::errorsOf(project), std::string());
+        Trainer whole = tests::trainerOf(project);
+        std::vector<StepRecord> expected = stepped(whole, 2 * kHalf);
+        expected.erase(expected.begin(), expected.begin() + kHalf);
+        const QTemporaryDir folder;
+        const std::filesystem::path run = folder.path().toStdString();
+        {
+            Trainer first = tests::trainerOf(project);
+            (void)stepped(first, kHalf);
+            QVERIFY(first.writeCheckpoint(run).ok());
+        }
+        const auto checkpoint = findCheckpoint(run, std::nullopt, nullptr);
+        QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
+        Trainer resumed = tests::trainerOf(project);
+        QVERIFY(resumed.restore(*checkpoint).ok());
+        const std::vector<StepRecord> records = stepped(resumed, kHalf);
+        QCOMPARE(records.size(), expected.size());
+        for (std::size_t step = 0; step < records.size(); ++step) {
+            QCOMPARE(records[step].loss, expected[step].loss);
+        }
+        bool isFactored = false;
+        for (std::size_t i = 0; i < whole.network().parameters().size(); ++i) {
+            const NamedParameter& parameter = whole.network().parameters()[i];
+            isFactored = isFactored || parameter.name.ends_with(".u");
+            QVERIFY2(at::equal(parameter.tensor, resumed.network().parameters()[i].tensor), parameter.name.c_str());
+        }
+        QVERIFY(isFactored);
     }
 
     /// The next sentence adds its cross-entropy to the loss, is measured, and its weights learn.

@@ -3,6 +3,7 @@
 
 #include "projects/library/presets.h"
 #include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/engine/compute/network/network_harness.h"
 
@@ -148,26 +149,63 @@ Project wiredLanguage(const std::string& topology, std::int64_t depth)
     return small(block, topology, depth);
 }
 
-Project familyUnder(const std::string& example, const std::string& topology)
+void forEachTower(Project& project, const std::function<void(projects::Network&)>& use)
+{
+    use(project.network);
+    for (projects::Tower& tower : project.towers) {
+        use(tower.network);
+    }
+}
+
+std::vector<std::string> topologiesOf(const std::string& family)
+{
+    const bool convolves = !projects::findExample(family)->project.towers.empty();
+    std::vector<std::string> names;
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+        const auto* const gate = std::get_if<BranchGate>(&preset.wiring);
+        const bool readsValues = gate != nullptr && gate->gate == projects::BranchGateKind::ValueResidual;
+        if (!convolves || (!readsValues && projects::sitesOf(preset.wiring) == MixSites::Mhsa)) {
+            names.push_back(preset.name);
+        }
+    }
+    return names;
+}
+
+Project familyUnder(const std::string& family, const std::string& topology)
 {
     constexpr std::int64_t kSide = 16;
-    Project project = projects::findExample(example)->project;
-    project.stack().width = kWidth;
-    project.stack().segments.front().repeat = kDepth;
-    setAttention(project, "heads", std::int64_t{4});
+    Project project = projects::findExample(family)->project;
+    const bool convolves = !project.towers.empty();
     project.data.augmentation = {};
     if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {
         *pictures = {.size = kSide, .samples = 16};
-        if (!projects::traitsOf(project.network.objective).diffuses) { // whose pictures have this side
-            project.network.stem = projects::patchStem(3, kSide, kSide);
-        }
     } else {
         std::get<projects::SyntheticLanguage>(project.data.source).tokens = 20'000;
         project.training.sequenceLength = 32;
     }
     project.training.batch = 16;
     project.training.learningRate = {3e-3, 0, projects::RateCurve::Constant, 1};
-    return projects::rewired(project, topologyNamed(topology, project.network)).value();
+    forEachTower(project, [](projects::Network& network) { network.stack().segments.front().repeat = kDepth; });
+    if (!convolves) {
+        project.stack().width = kWidth;
+        setAttention(project, "heads", std::int64_t{4});
+        if (project.network.objective == projects::Objective::Classification) {
+            project.network.stem = projects::patchStem(3, kSide, kSide);
+        }
+        return projects::rewired(project, topologyNamed(topology, project.network)).value();
+    }
+    project.training.optimiser = projects::AdamW{};
+    for (projects::Graph* const graph : projects::graphsOf(project)) {
+        projects::setParam(*graph, "image", "height", kSide);
+        projects::setParam(*graph, "image", "width", kSide);
+    }
+    forEachTower(project, [&](projects::Network& stage) {
+        stage.stack().topology = topologyNamed(topology, stage);
+        if (auto* const mix = std::get_if<DepthMix>(&stage.stack().topology.wiring)) {
+            mix->ports = projects::MixPorts::Input; // a convolution has no queries, keys and values
+        }
+    });
+    return project;
 }
 
 std::vector<WiringCase> wiringCases()
