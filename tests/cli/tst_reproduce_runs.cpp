@@ -177,7 +177,7 @@ private slots:
         QVERIFY(told.output.contains("sweep example:small-bert") && told.output.contains("paper: loss"));
         QVERIFY2(told.output.contains("trains 12 runs: 8 layers of width 128"), qPrintable(told.output));
         QVERIFY2(told.output.contains("A − B, mean") && told.output.contains("cannot tell"), qPrintable(told.output));
-        const Ran missing = run({"raptr", "table-5"});
+        const Ran missing = run({"dca", "figure-2"});
         QCOMPARE(missing.code, 1);
         QVERIFY(missing.errors.contains("does not run here"));
         QVERIFY(run({"dcb", "table-8"}).errors.contains("no paper \"dcb\""));
