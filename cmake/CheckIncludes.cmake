@@ -55,6 +55,7 @@ set(RESIDUA_FAMILY_HEADERS
   "jpeg=^j(peglib|config|morecfg|error)[.]h$"
   "webp=^webp/" "cairo=^cairo(-[a-z]+)?[.]h$" "gloo=^gloo/"
   "arrow=^(arrow|parquet)/"
+  "mujoco=^mujoco/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"
   "sentencepiece=^sentencepiece"

@@ -3,7 +3,7 @@
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
 #   residua::nettle  residua::png  residua::jpeg  residua::webp  residua::cairo
-#   residua::torch  Threads::Threads, and residua::arrow and residua::gloo where they are there
+#   residua::torch  Threads::Threads, and residua::arrow, residua::gloo and residua::mujoco where they are there
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -33,6 +33,12 @@ pkg_check_modules(ResiduaCairo REQUIRED IMPORTED_TARGET cairo-pdf)
 find_package(ResiduaTorch REQUIRED)
 find_package(ResiduaArrow)
 
+find_package(mujoco 2.2 QUIET CONFIG)
+if(mujoco_FOUND AND mujoco_VERSION VERSION_GREATER_EQUAL 2.3)
+  set(mujoco_FOUND FALSE) # later versions have other sizes of a state
+endif()
+message(STATUS "MuJoCo: ${mujoco_FOUND}")
+
 find_library(RESIDUA_GLOO gloo)
 find_path(RESIDUA_GLOO_HEADERS gloo/allreduce.h)
 
@@ -58,6 +64,9 @@ residua_external_alias(png PkgConfig::ResiduaPng)
 residua_external_alias(jpeg PkgConfig::ResiduaJpeg)
 residua_external_alias(webp PkgConfig::ResiduaWebp)
 residua_external_alias(cairo PkgConfig::ResiduaCairo)
+if(mujoco_FOUND)
+  residua_external_alias(mujoco mujoco::mujoco)
+endif()
 if(RESIDUA_GLOO AND RESIDUA_GLOO_HEADERS)
   add_library(residua_external_gloo INTERFACE)
   target_link_libraries(residua_external_gloo INTERFACE "${RESIDUA_GLOO}")

@@ -43,7 +43,7 @@ set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_files engine_text 
 set(RESIDUA_MAY_USE_engine_tokens  projects engine_api engine_files engine_text engine_codec)
 set(RESIDUA_MAY_USE_engine_sets    projects engine_api engine_theory engine_files engine_store engine_text engine_codec
                                    engine_tokens engine_pictures engine_worlds)
-set(RESIDUA_MAY_USE_engine_worlds  projects)
+set(RESIDUA_MAY_USE_engine_worlds  projects engine_api engine_files mujoco)
 set(RESIDUA_MAY_USE_engine_sets_bounds projects engine_theory engine_sets)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_store engine_results engine_text engine_codec
                                    engine_sets archive)
@@ -74,7 +74,7 @@ set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_sets opengl)
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
   "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch(_cuda)?$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
-  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "cairo=^residua::cairo$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
+  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "mujoco=^residua::mujoco$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "cairo=^residua::cairo$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 
 function(residua_module_of name out)

@@ -175,7 +175,7 @@ Recipe contrastiveRecipe(const std::string& world, const std::string& title, con
             std::move(project),
             "ancre-ingoing",
             {},
-            {"this version describes the models and does not run them; the paper's simulator is Brax",
+            {"models of bodies are the user's own and run in MuJoCo; the paper's simulator is Brax",
              "weights start normal with the variance of the authors' uniform law",
              "examples are drawn from the whole replay buffer; the authors draw a window of each environment"}};
 }

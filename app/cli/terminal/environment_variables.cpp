@@ -39,6 +39,7 @@ std::span<const EnvironmentVariable> environmentVariables()
         {"RESIDUA_RANKS",
          "file of the library through which ranks exchange gradients (default: found beside the program)"},
         {"RESIDUA_KERNELS", "file of the library of GPU kernels (default: found beside the program)"},
+        {"RESIDUA_MUJOCO", "file of the library that runs models of MuJoCo (default: found beside the program)"},
         {"RESIDUA_PARQUET", "file of the library that reads Parquet (default: found beside the program)"},
         {engine::kPlaceLimit.variable,
          "of residua-engine at a place with a folder: MiB of sent files that it keeps for "

@@ -5,6 +5,7 @@
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/folder_files.h"
 #include "projects/base/text.h"
+#include "projects/file/world_model.h"
 #include "projects/model/data_source.h"
 
 #include <algorithm>
@@ -114,6 +115,9 @@ fs::path onlyTrainingPart(const fs::path& folder)
 Found sourceFor(const fs::path& path, const TableColumns& columns)
 {
     if (isFolder(path)) {
+        if (std::error_code ignored; fs::is_regular_file(path / projects::kWorldFile, ignored)) {
+            return projects::Source(projects::WorldData{.kind = projects::WorldKind::Mujoco, .path = path.string()});
+        }
         if (const auto records = pictureRecordsIn(path); !records || *records) {
             return records ? Found(projects::Source(**records)) : records.error();
         }

@@ -14,14 +14,14 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kLeastPerThread = 64; ///< worlds; fewer take less time than the start of a thread
+constexpr std::size_t kLeastPerThread = 64; ///< built-in worlds; fewer take less time than the start of a thread
 
-/// Calls `work` with each index below `count`, in parallel threads if there are many.
+/// Calls `work` with each index below `count`, in parallel threads with at least `least` each.
 template <class Work>
-void forEachWorld(std::size_t count, const Work& work)
+void forEachWorld(std::size_t count, std::size_t least, const Work& work)
 {
     const std::size_t threads =
-        std::clamp<std::size_t>(count / kLeastPerThread, 1, std::max(1U, std::thread::hardware_concurrency()));
+        std::clamp<std::size_t>(count / least, 1, std::max(1U, std::thread::hardware_concurrency()));
     const auto part = [&](std::size_t thread) {
         for (std::size_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i) {
             work(i);
@@ -50,10 +50,8 @@ Result<Environments> Environments::make(const projects::WorldData& data, const s
     made.m_length = data.episode;
     made.m_seed = seed;
     const auto worlds = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i < worlds; ++i) {
-        std::unique_ptr<World> world = RESIDUA_TRY(makeWorld(data, directory));
-        made.m_worlds.push_back(std::move(world));
-    }
+    made.m_worlds = RESIDUA_TRY(makeWorlds(data, directory, count));
+    made.m_perThread = data.kind == projects::WorldKind::Mujoco ? 1 : kLeastPerThread;
     made.m_states.resize(worlds * static_cast<std::size_t>(made.m_sizes.states));
     made.m_goals.resize(worlds * static_cast<std::size_t>(made.m_sizes.goals));
     made.m_episodes.resize(worlds);
@@ -66,7 +64,7 @@ Result<Environments> Environments::make(const projects::WorldData& data, const s
 
 void Environments::begin()
 {
-    forEachWorld(m_worlds.size(), [this](std::size_t world) { beginEpisode(world); });
+    forEachWorld(m_worlds.size(), m_perThread, [this](std::size_t world) { beginEpisode(world); });
 }
 
 void Environments::beginEpisode(std::size_t world)
@@ -100,7 +98,8 @@ void Environments::stepOne(std::size_t world, std::span<const float> action)
 Status Environments::step(std::span<const float> actions)
 {
     const auto width = static_cast<std::size_t>(m_sizes.actions);
-    forEachWorld(m_worlds.size(), [&](std::size_t world) { stepOne(world, actions.subspan(world * width, width)); });
+    forEachWorld(m_worlds.size(), m_perThread,
+                 [&](std::size_t world) { stepOne(world, actions.subspan(world * width, width)); });
     const auto bad = std::ranges::find(m_isFinite, 0);
     if (bad != m_isFinite.end()) {
         const auto world = static_cast<std::size_t>(bad - m_isFinite.begin());

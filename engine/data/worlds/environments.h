@@ -46,6 +46,7 @@ private:
     projects::WorldSizes m_sizes;
     std::int64_t m_length = 0; ///< steps of an episode
     std::uint64_t m_seed = 0;
+    std::size_t m_perThread = 1; ///< the least number of worlds
     std::vector<std::unique_ptr<World>> m_worlds;
     std::vector<float> m_states;
     std::vector<float> m_goals;

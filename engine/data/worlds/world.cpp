@@ -5,19 +5,17 @@
 
 namespace residua::engine {
 
-Result<std::unique_ptr<World>> makeWorld(const projects::WorldData& data, const std::filesystem::path& /*directory*/)
+Result<std::vector<std::unique_ptr<World>>> makeWorlds(const projects::WorldData& data,
+                                                       const std::filesystem::path& directory, std::int64_t count)
 {
-    switch (data.kind) {
-    case projects::WorldKind::PointMaze:
-        return makePointMaze();
-    case projects::WorldKind::Arm:
-        return makeArm();
-    case projects::WorldKind::Mujoco:
-        break;
+    if (data.kind == projects::WorldKind::Mujoco) {
+        return makeMujocoWorlds(data, directory, count);
     }
-    return Error{"data · world",
-                 "is a model of MuJoCo, which this version describes but does not run; expected the world "
-                 "point_maze or arm"};
+    std::vector<std::unique_ptr<World>> worlds;
+    for (std::int64_t i = 0; i < count; ++i) {
+        worlds.push_back(data.kind == projects::WorldKind::PointMaze ? makePointMaze() : makeArm());
+    }
+    return worlds;
 }
 
 } // namespace residua::engine

@@ -32,8 +32,9 @@ public:
     virtual void setValues(std::span<const double> values) = 0;
 };
 
-/// Returns a world of the kind. `directory` is the project's. The error of a model of MuJoCo says what is missing.
-[[nodiscard]] Result<std::unique_ptr<World>> makeWorld(const projects::WorldData& data,
-                                                       const std::filesystem::path& directory);
+/// Returns `count` worlds of the kind. `directory` is the project's.
+[[nodiscard]] Result<std::vector<std::unique_ptr<World>>> makeWorlds(const projects::WorldData& data,
+                                                                     const std::filesystem::path& directory,
+                                                                     std::int64_t count);
 
 } // namespace residua::engine

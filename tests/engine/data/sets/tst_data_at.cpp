@@ -198,6 +198,11 @@ private slots:
         // Tokens that fill records of CIFAR, but whose bytes there are no labels.
         writeFile(m_folder / "tokens.bin", std::string(2 * 3073, '\x70'));
         QVERIFY(std::holds_alternative<projects::TokenFileData>(*dataAt(m_folder / "tokens.bin")));
+        writeFile(m_folder / "ant/world.json", "{}");
+        const auto found = dataAt(m_folder / "ant");
+        QVERIFY(found.ok());
+        const auto* const world = std::get_if<projects::WorldData>(&*found);
+        QVERIFY(world != nullptr && world->kind == projects::WorldKind::Mujoco && world->path.ends_with("/ant"));
     }
 
     /// Files of CIFAR are large: each is read once to find them, besides its beginning.
