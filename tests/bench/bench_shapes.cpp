@@ -28,6 +28,7 @@ const BenchShape kShapes[] = {
     {"small-vit", "gpt", 6, 64, 4, 10, 1, false, true},
     {"small-dit", "dit", 6, 64, 4, 10, 1, false, true},
     {"small-bert", "gpt", 8, 128, 4, 64, 64, true, true},
+    {"small-ul2", "transformer", 8, 128, 4, 84, 64, true, true},
     {"small-resnet", "basic", 6, 32, 1, 10, 1, false, true},
     {"small-efficientnet", "mbconv", 6, 24, 1, 10, 1, false, true},
     {"point-maze", "mlp-normed", 4, 64, 1, 2, 1, false, true}, // the recipe

@@ -23,8 +23,8 @@ struct BenchShape {
     bool isExample = false;      ///< the example or recipe of this name, on its data
 };
 
-/// small, llama130m and llama1b-2048, -8192 (ANCRe, table 2), gpt2-124m, small-vit, small-dit, small-bert, small-resnet,
-/// small-efficientnet or point-maze. Null for another name.
+/// small, llama130m and llama1b-2048, -8192 (ANCRe, table 2), gpt2-124m, small-vit, small-dit, small-bert, small-ul2,
+/// small-resnet, small-efficientnet or point-maze. Null for another name.
 [[nodiscard]] const BenchShape* findShape(const std::string& name);
 
 /// A project of this shape whose depth is wired by the topology preset `topology`. Its training plan is the default,

@@ -42,7 +42,7 @@ constexpr const char* kHelp =
   --shape NAME            small (default; 8 layers, width 256, T 256, 256 tokens), llama130m (ANCRe, table 2; T 256,
                           32,000 tokens), llama1b-2048 and llama1b-8192 (ANCRe, table 2; T 2,048 or 8,192), gpt2-124m
                           (T 1024, 50,304 tokens), or the examples small-vit, small-dit, small-resnet,
-                          small-efficientnet (pictures count as tokens) and small-bert, or the recipe point-maze
+                          small-efficientnet (pictures count as tokens), small-bert, small-ul2, or the recipe point-maze
   --topologies LIST       topology presets, default plain; --topology is the same
   --residual LIST         fp32 (default), bf16, or entries: fp32, with mixes of branches and their entries in bf16;
                           several are separated by commas

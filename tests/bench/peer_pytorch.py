@@ -43,12 +43,14 @@ SHAPES = {
     "small-vit": Shape(True, 6, 64, 4, 256, 10, 1, "vit"),  # the examples of these names
     "small-dit": Shape(True, 6, 64, 4, 256, 10, 1, "dit"),
     "small-bert": Shape(True, 8, 128, 4, 512, 64, 64, "bert"),
+    "small-ul2": Shape(False, 8, 128, 4, 352, 84, 64, "ul2"),
     "small-resnet": Shape(True, 6, 32, 1, 32, 10, 1, "resnet"),
     "small-efficientnet": Shape(True, 6, 24, 1, 144, 10, 1, "efficientnet"),
 }
 PICTURES = ("vit", "resnet", "efficientnet")
 SIDE, PATCH = 32, 4  # of their pictures, in pixels
 HIDDEN = 0.15  # share of the tokens that BERT predicts
+PREFIX = (0.25, 0.75)  # share of UL2's tokens that all tokens see, drawn by row; the others are predicted
 TEMPERATURE = 0.01  # ANCRe's, of its language models
 LAST = 2  # k of k-DCA
 
@@ -98,6 +100,7 @@ class Block(nn.Module):
     def __init__(self, shape, dtype):
         super().__init__()
         self.heads, self.gpt, self.causal = shape.heads, shape.gpt, shape.family == "decoder"
+        self.mask = None
         self.norm_attention = Norm(shape, dtype)
         self.norm_ffn = Norm(shape, dtype)
         self.qkv = Linear(shape.width, 3 * shape.width, shape.gpt)
@@ -107,7 +110,8 @@ class Block(nn.Module):
 
     def attend(self, q, k, v):
         """q, k and v are [batch, time, heads, features]."""
-        mixed = F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=self.causal)
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=self.mask, is_causal=self.causal)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def attention(self, x, angles):
@@ -175,7 +179,8 @@ class Network(nn.Module):
         self.bias = nn.Parameter(torch.zeros(shape.vocabulary)) if vit or bert else None
         self.blocks = nn.ModuleList(Block(shape, dtype) for _ in range(shape.layers))
         self.norm = Norm(shape, dtype)
-        self.head = None if shape.gpt and not vit else nn.Parameter(torch.empty(shape.vocabulary, shape.width))
+        tied = (shape.gpt and not vit) or shape.family == "ul2"
+        self.head = None if tied else nn.Parameter(torch.empty(shape.vocabulary, shape.width))
         if topology == "ancre":
             self.c = nn.ParameterList(nn.Parameter(torch.zeros(j)) for j in range(1, shape.layers + 1))
         self.last = LAST if topology == "k-dca" else 0
@@ -224,6 +229,10 @@ class Network(nn.Module):
         return x if self.norm_embedding is None else self.norm_embedding(x)
 
     def forward(self, inputs, targets):
+        if self.shape.family == "ul2":
+            inputs, mask = inputs
+            for block in self.blocks:
+                block.mask = mask
         angles = None if self.shape.gpt else (self.cosine, self.sine)
         x = self.norm(self.body(self.embed(inputs).to(self.residual), angles))
         if self.patches is not None:
@@ -279,6 +288,13 @@ class Member:
         if shape.family == "bert":
             hidden = torch.rand(batch.shape, device=device) < HIDDEN
             return batch[:, :-1], batch.where(hidden, -100)[:, :-1]
+        if shape.family == "ul2":
+            bounds = [round(share * shape.length) for share in PREFIX]
+            prefix = torch.randint(*bounds, (self.batch, 1), device=device)
+            places = torch.arange(shape.length, device=device)
+            seen = places < prefix
+            mask = (places <= places[:, None]) | seen[:, None]
+            return (batch[:, :-1], mask[:, None]), batch[:, 1:].where(~seen, -100)
         return batch[:, :-1], batch[:, 1:]
 
     def step(self):
