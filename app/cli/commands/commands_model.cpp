@@ -536,7 +536,8 @@ std::vector<Command> modelCommands()
          &runFork,
          Yields::Files},
         {"tie",
-         "go on with a network whose layers become visits of a loop; their weights are averaged or chosen",
+         "go on with a network whose layers become visits of a loop, with averaged or chosen weights, and products of "
+         "low rank for each visit",
          "residua-cli tie my-project/runs/first --layers 1:4,2,average -o my-project/runs/tied --steps 40",
          {{kRunDirectory}, retrofitOptions({"topology", "prune", "measured"}, {threadsOption()})},
          &runTie,
