@@ -3,6 +3,7 @@
 
 #include "projects/check/problems.h"
 #include "projects/cost/cost_topology.h"
+#include "projects/cost/kept_values.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/visit_adapters.h"
@@ -19,7 +20,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 namespace residua::projects {
@@ -105,6 +105,7 @@ public:
         : m_project(project),
           m_device(device),
           m_scale(scaleOf(m_project, ranks)),
+          m_kept(m_project, m_scale.residualBytes, m_scale.activationBytes),
           m_tied(tiedNodes(m_project.network)),
           m_context(examplesOf(m_project).units(1, m_project.training.sequenceLength))
     {
@@ -153,7 +154,7 @@ public:
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph, const std::string& prefix) const
     {
         const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
-        const std::map<NodeId, double> kept = keptOutputs(ref, resolved);
+        const std::map<NodeId, double> kept = m_kept.outputs(ref, resolved);
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
             NodeCost cost = projects::costOf(*node.kind, node.params, node.in, node.out, m_context);
@@ -179,36 +180,8 @@ public:
         return costs;
     }
 
-    /// Returns keepsInput() of each executed layer and of the head. `graphs` are those of the blocks as they run.
-    std::vector<bool> keptInputs(const std::map<std::string, std::vector<Graph>>& graphs) const
-    {
-        std::map<std::string, bool> ofBlock;
-        for (const auto& [name, block] : graphs) {
-            ofBlock.emplace(name, keepsInput(GraphRef::block(name), block));
-        }
-        const Network& network = m_project.network;
-        std::vector<bool> kept;
-        for (std::int64_t layer = 1; layer <= network.depth(); ++layer) {
-            kept.push_back(ofBlock.at(network.blockOfLayer(layer)->name));
-        }
-        kept.push_back(keepsInput(GraphRef::head(), {graphAsRun(network.stack().topology.wiring, network.head)}) ||
-                       keepsStates());
-        return kept;
-    }
-
     const Scale& scale() const { return m_scale; }
-
-    /// True if the backward pass of one of the graphs needs what the graph reads.
-    bool keepsInput(const GraphRef& ref, const std::vector<Graph>& graphs) const
-    {
-        return std::ranges::any_of(graphs, [&](const Graph& graph) {
-            const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
-            const std::map<NodeId, double> kept = keptOutputs(ref, resolved);
-            return std::ranges::any_of(resolved.nodes, [&](const ResolvedNode& node) {
-                return node.kind->traits.role == NodeRole::GraphInput && kept.contains(node.id);
-            });
-        });
-    }
+    const KeptValues& kept() const { return m_kept; }
 
     /// Returns the peak memory of the loss, in the weights' type. On the CPU, the backward pass holds the log-softmax
     /// and two gradients; the kept logits are freed by then. On a GPU, the loss is computed in parts and the gradient
@@ -272,97 +245,10 @@ private:
         return cost;
     }
 
-    /// Returns the outputs that some reader needs again, with the bytes per element. The topology decides about the
-    /// outputs of a block. The input of a loss is kept, and what other graphs read of the head's output.
-    std::map<NodeId, double> keptOutputs(const GraphRef& ref, const ResolvedGraph& resolved) const
-    {
-        const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
-        std::map<NodeId, double> kept;
-        for (const ResolvedNode& node : resolved.nodes) {
-            const NodeTraits reader = traitsOf(*node.kind, node.params);
-            const bool leaves = reader.role == NodeRole::GraphOutput;
-            const bool leavesBlock = leaves && ref.isBlock();
-            const bool keeps = leavesBlock              ? keepsBranches(m_project.stack().topology)
-                               : leaves && ref.isStem() ? keepsStem()
-                               : leaves                 ? keepsOutput()
-                                                        : reader.keepsInputs;
-            if (!keeps) {
-                continue;
-            }
-            const bool stacked = leavesBlock ? !roundsBranches(m_project.stack().topology) : leaves && ref.isStem();
-            for (const PortRef& feed : node.feeds) {
-                const bool asResidual = stacked || (residual.contains(feed.node) && !reader.multiplies);
-                double& bytes = kept[feed.node];
-                bytes = std::max(bytes, asResidual ? m_scale.residualBytes : m_scale.activationBytes);
-            }
-        }
-        for (const ResolvedNode& node : std::views::reverse(resolved.nodes)) {
-            const bool isView = traitsOf(*node.kind, node.params).isView;
-            if (const auto view = kept.find(node.id); isView && view != kept.end()) {
-                const double viewed = view->second;
-                double& bytes = kept[node.feeds[0].node];
-                bytes = std::max(bytes, viewed);
-            }
-        }
-        return kept;
-    }
-
-    bool keepsOutput() const
-    {
-        return m_project.network.ownLoss != OwnLoss::None || isRead(m_project, outputOf(m_project.network));
-    }
-
-    /// True if a reader of the states besides the head keeps them: a loss, a port, or the stem of another tower.
-    bool keepsStates() const
-    {
-        const std::string states = statesOf(m_project.network);
-        if (!isRead(m_project, states)) {
-            return false;
-        }
-        Project others = m_project;
-        for (std::size_t index = 1; index < towerCount(m_project); ++index) {
-            if (towerAt(m_project, index).input != states) {
-                continue;
-            }
-            others.towers[index - 1].network.input.clear();
-            const Project reader = viewOf(m_project, index);
-            const Graph stem = graphAsRun(reader.stack().topology.wiring, reader.network.stem);
-            if (Costing(reader, m_device, 1).keepsInput(GraphRef::stem(), {stem})) {
-                return true;
-            }
-        }
-        return isRead(others, states);
-    }
-
-    /// True if the stack keeps its input: as an entry, for a gate, or for its first layer.
-    bool keepsStem() const
-    {
-        const Topology& topology = m_project.stack().topology;
-        const Block* const first = m_project.network.blockOfLayer(1);
-        const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
-        const auto* const gate = std::get_if<BranchGate>(&topology.wiring);
-        const bool onlyAdds = gate != nullptr ? !keepsResidual(gate->gate) : mix != nullptr && isRunningSum(*mix);
-        return !onlyAdds || first == nullptr ||
-               keepsInput(GraphRef::block(first->name), *graphsAsRun(topology.wiring, *first));
-    }
-
-    /// Returns the nodes whose output has the residual's precision: the inputs, and elementwise results of them.
-    static std::set<NodeId> residualNodes(const ResolvedGraph& resolved)
-    {
-        std::set<NodeId> residual;
-        for (const ResolvedNode& node : resolved.nodes) {
-            const bool reads =
-                std::ranges::any_of(node.feeds, [&](const PortRef& feed) { return residual.contains(feed.node); });
-            if (node.kind->traits.role == NodeRole::GraphInput || (reads && !node.kind->traits.multiplies)) {
-                residual.insert(node.id);
-            }
-        }
-        return residual;
-    }
-
     const Project& m_project;
     DeviceKind m_device;
     Scale m_scale;
+    KeptValues m_kept;
     std::optional<TiedNodes> m_tied;
     std::int64_t m_context = 1;
 };
@@ -459,7 +345,8 @@ CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t r
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
     addExits(project, costing, report.head);
-    report.topology = ofTopology(topologyCost(network.stack(), costing.keptInputs(graphs)), project, costing.scale());
+    report.topology =
+        ofTopology(topologyCost(network.stack(), costing.kept().inputs(graphs)), project, costing.scale());
     report.topology.optimiserBytes =
         topologyElements(project, costing.scale().stateShare) * costing.scale().weightBytes;
     if (roundsBranches(project.stack().topology)) {
