@@ -157,7 +157,7 @@ private Q_SLOTS:
     void resumesToTheBit()
     {
         QFETCH(QString, family);
-        constexpr int kHalf = 3;
+        constexpr int kHalf = 4; // four stages of two steps
         projects::Project project = tests::familyUnder(family.toStdString(), "ancre-ingoing");
         project.training.steps = 2 * kHalf;
         project.initialisation.lowRankEpochs = 1;
