@@ -21,6 +21,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kBundleWidth = 480;
+constexpr int kLookMilliseconds = 50;
 
 QString sizeText(const engine::PackedBundle& weighed)
 {
@@ -56,19 +57,41 @@ QString contentsText(const engine::BundleContents& contents)
 } // namespace
 
 BundleDialog::BundleDialog(const QString& name, const Words& words, QWidget* parent)
-    : AskDialog(name, words, kBundleWidth, parent), m_place(new QLineEdit(this)), m_work(new BundleWork(this))
+    : AskDialog(name, words, kBundleWidth, parent), m_place(new QLineEdit(this))
 {
     m_place->setObjectName(name + QStringLiteral("Place"));
-    connect(m_work, &BundleWork::progressed, this, &BundleDialog::setShare);
-    connect(m_work, &BundleWork::failed, this, &BundleDialog::refuse);
-    connect(m_work, &BundleWork::packed, this, [this](const engine::PackedBundle& bundle) {
-        emit packed(bundle, QString::fromStdString(place().string()));
-        close();
-    });
-    connect(m_work, &BundleWork::unpacked, this, [this](const engine::UnpackedBundle& bundle) {
-        emit unpacked(bundle);
-        close();
-    });
+    m_look.setInterval(kLookMilliseconds);
+    connect(&m_look, &QTimer::timeout, this, [this] { setShare(m_state->share); });
+}
+
+BundleDialog::~BundleDialog()
+{
+    if (m_state) {
+        m_state->wanted = false;
+    }
+}
+
+template <class Work, class Done>
+void BundleDialog::carryOut(Work work, Done done)
+{
+    m_state = std::make_shared<State>();
+    m_look.start();
+    const auto watch = [state = m_state](double share) {
+        state->share = share;
+        return state->wanted.load();
+    };
+    inBackground(
+        this, [work, watch] { return work(watch); },
+        [this, done](const auto& result) {
+            m_look.stop();
+            m_state.reset();
+            if (result) {
+                done(*result);
+                close();
+            } else {
+                refuse(QString::fromStdString(result.error().text()));
+            }
+        });
 }
 
 void BundleDialog::addPlace(const QString& caption, const std::filesystem::path& proposal)
@@ -111,8 +134,8 @@ void BundleDialog::begin()
 /// Cancels running work first; closes the dialog only if there is none.
 void BundleDialog::reject()
 {
-    if (m_work->isUnderWay()) {
-        m_work->giveUp();
+    if (m_state) {
+        m_state->wanted = false;
     } else {
         QDialog::reject();
     }
@@ -151,7 +174,6 @@ TakeAlongDialog::TakeAlongDialog(std::filesystem::path source, const QString& na
                                           tr("a folder for the bundle, or a bundle")));
     for (QComboBox* box : {m_checkpoints, m_data}) {
         connect(box, &QComboBox::currentIndexChanged, this, &TakeAlongDialog::weigh);
-        connect(&work(), &BundleWork::failed, box, [box] { box->setEnabled(true); });
     }
     weigh();
 }
@@ -169,7 +191,7 @@ void TakeAlongDialog::weigh()
     inBackground(
         this, [asked = request()] { return engine::weighBundle(asked); },
         [this, number = ++m_weighed](const Result<engine::PackedBundle>& weighed) {
-            if (number != m_weighed || work().isUnderWay()) {
+            if (number != m_weighed || isUnderWay()) {
                 return;
             }
             if (weighed) {
@@ -192,7 +214,19 @@ void TakeAlongDialog::start()
     for (QComboBox* box : {m_checkpoints, m_data}) {
         box->setEnabled(false); // the choices at the start of packing apply
     }
-    work().pack(request(), place());
+    carryOut(
+        [asked = request(), file = place()](const engine::BundleWatch& watch) {
+            return engine::pack(asked, file, watch);
+        },
+        [this](const engine::PackedBundle& bundle) { emit packed(bundle, QString::fromStdString(place().string())); });
+}
+
+void TakeAlongDialog::refuse(const QString& reason)
+{
+    for (QComboBox* box : {m_checkpoints, m_data}) {
+        box->setEnabled(true);
+    }
+    BundleDialog::refuse(reason);
 }
 
 BringBackDialog::BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
@@ -238,7 +272,9 @@ QString BringBackDialog::placeIn(const QString& folder)
 
 void BringBackDialog::start()
 {
-    work().unpack(m_file, place());
+    carryOut([file = m_file,
+              folder = place()](const engine::BundleWatch& watch) { return engine::unpack(file, folder, watch); },
+             [this](const engine::UnpackedBundle& bundle) { emit unpacked(bundle); });
 }
 
 } // namespace residua::app

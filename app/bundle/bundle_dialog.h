@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/bundle/bundle_work.h"
 #include "app/look/ask_dialog.h"
+#include "engine/link/bundle/pack.h"
+#include "engine/link/bundle/unpack.h"
 
 #include <QString>
+#include <QTimer>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
 class QComboBox;
 class QLineEdit;
@@ -15,11 +19,12 @@ class QPushButton;
 
 namespace residua::app {
 
-/// The base of the dialogs for packing and unpacking: asks for a place, and then shows the progress until the work is
-/// complete or cancelled. Not modal.
+/// The base of the dialogs for packing and unpacking: asks for a place, and then shows the progress of the work on
+/// another thread until it is complete or cancelled. The destructor cancels it. Not modal.
 class BundleDialog : public AskDialog {
     Q_OBJECT
 public:
+    ~BundleDialog() override;
     [[nodiscard]] std::filesystem::path place() const;
 
 signals:
@@ -31,12 +36,22 @@ protected:
 
     /// Adds a row with `caption`, the place, and a button that asks for another place.
     void addPlace(const QString& caption, const std::filesystem::path& proposal);
-    [[nodiscard]] BundleWork& work() { return *m_work; }
+    [[nodiscard]] bool isUnderWay() const { return m_state != nullptr; }
+    /// Calls `work` with an engine::BundleWatch on another thread, and `done` with its result before the dialog closes.
+    /// Shows the reason if it fails.
+    template <class Work, class Done>
+    void carryOut(Work work, Done done);
     void refuse(const QString& reason) override;
     [[nodiscard]] QLineEdit& placeField() { return *m_place; }
     void reject() override;
 
 private:
+    /// The state shared by the GUI thread and the worker.
+    struct State {
+        std::atomic<double> share{0};
+        std::atomic<bool> wanted{true};
+    };
+
     /// Asks for another place. Returns an empty text if the user cancels.
     [[nodiscard]] virtual QString askForPlace() = 0;
     virtual void start() = 0;
@@ -45,7 +60,8 @@ private:
 
     QLineEdit* m_place;
     QPushButton* m_other = nullptr; ///< asks for another place
-    BundleWork* m_work;
+    QTimer m_look;
+    std::shared_ptr<State> m_state; ///< of the running work
 };
 
 /// Asks for the parts of a project or of one of its runs to pack into one file, and for the file's place. Shows the
@@ -60,6 +76,7 @@ public:
 private:
     [[nodiscard]] QString askForPlace() override;
     void start() override;
+    void refuse(const QString& reason) override;
     void weigh();
     [[nodiscard]] engine::PackRequest request() const;
 
