@@ -8,19 +8,20 @@
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "app/start/start_page.h"
-#include "app/window/remote_memory.h"
+#include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
+#include "engine/base/api/session.h"
+#include "engine/runs/results/remotes.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QLayout>
 #include <QMainWindow>
-#include <QObject>
 #include <QSettings>
 #include <QUrl>
 #include <QVariantMap>
 
-#include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
@@ -49,6 +50,35 @@ private:
     std::filesystem::path m_restored; ///< the project whose overlays are those that are shown; empty: none
 };
 
+/// Remembers the place that the user has chosen for each project's runs, and sets it when the project is opened. A
+/// project without a choice trains in the window's engine. While a run of another project is under way, the place stays
+/// until that run ends. Without the user's settings, the places are forgotten when the window is destroyed. GUI thread.
+class RemoteMemory : public QObject {
+public:
+    RemoteMemory(Memory memory, const DocumentSession& session, RunController& controller, QObject* parent);
+
+private:
+    void onOpened();
+    void onChosen();
+    void onStateChanged();
+    void restore();
+    void keep();
+
+    Memory m_memory;
+    const DocumentSession& m_session;
+    RunController& m_controller;
+    QVariantMap m_names;                        ///< of the places, by the project's path
+    std::optional<std::filesystem::path> m_due; ///< the project whose place is still to be set
+    std::filesystem::path m_project;            ///< the open project; empty for a draft
+    QString m_chosen;                           ///< name of the open project's place; empty: the window's engine
+};
+
+QString nameKeyOf(const std::filesystem::path& project)
+{
+    return QString::fromStdString(project.string());
+}
+
+const QString kPlacesKey = QStringLiteral("runs/places");
 const QString kThemeKey = QStringLiteral("window/dark");
 const QString kGeometryKey = QStringLiteral("window/geometry");
 const QString kDocksKey = QStringLiteral("window/docks");
@@ -121,6 +151,74 @@ void OverlayMemory::keep() const
     QSettings().setValue(keyOf(m_session.directory()), kept);
 }
 
+RemoteMemory::RemoteMemory(Memory memory, const DocumentSession& session, RunController& controller, QObject* parent)
+    : QObject(parent), m_memory(memory), m_session(session), m_controller(controller)
+{
+    if (memory == Memory::UserSettings) {
+        m_names = QSettings().value(kPlacesKey).toMap();
+    }
+    connect(&session, &DocumentSession::opened, this, &RemoteMemory::onOpened);
+    connect(&session, &DocumentSession::stateChanged, this, &RemoteMemory::onStateChanged);
+    connect(&controller, &RunController::placeChosen, this, &RemoteMemory::onChosen);
+    connect(&controller, &RunController::phaseChanged, this, &RemoteMemory::restore);
+    connect(&controller, &RunController::queueChanged, this, &RemoteMemory::restore);
+}
+
+void RemoteMemory::onOpened()
+{
+    if (!m_session.isOpen()) {
+        return;
+    }
+    m_project = m_session.directory();
+    m_chosen = m_names.value(nameKeyOf(m_project)).toString();
+    m_due = m_project;
+    restore();
+}
+
+void RemoteMemory::onChosen()
+{
+    m_due.reset();
+    m_chosen = QString::fromStdString(m_controller.place().name);
+    keep();
+}
+
+/// A draft, or a copy of the project, gets a folder of its own.
+void RemoteMemory::onStateChanged()
+{
+    if (m_session.isOpen() && m_session.directory() != m_project) {
+        m_project = m_session.directory();
+        keep();
+    }
+}
+
+void RemoteMemory::restore()
+{
+    const bool trainsOn = m_controller.queued() > 0 && !m_controller.queueHeld();
+    const bool stops = m_controller.phase() == RunPhase::Stopping; // the engine there still ends the run
+    if (m_due != m_project || !m_controller.mayChangePlace() || trainsOn || stops) {
+        return;
+    }
+    m_due.reset();
+    const auto chosen = engine::chooseRemote(m_chosen.toStdString());
+    const bool isListed = chosen && !chosen->isNew; // its name may have been removed from the list
+    m_controller.setPlace(isListed ? chosen->place : engine::EngineRemote{});
+}
+
+void RemoteMemory::keep()
+{
+    if (m_project.empty()) {
+        return;
+    }
+    if (m_chosen.isEmpty()) {
+        m_names.remove(nameKeyOf(m_project));
+    } else {
+        m_names.insert(nameKeyOf(m_project), m_chosen);
+    }
+    if (m_memory == Memory::UserSettings) {
+        QSettings().setValue(kPlacesKey, m_names);
+    }
+}
+
 WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace)
     : QObject(&window), m_memory(memory), m_window(window), m_workspace(workspace)
 {
@@ -128,9 +226,7 @@ WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& worksp
 
 void WindowMemory::followPlaces(const DocumentSession& session, RunController& controller)
 {
-    const bool keeps = m_memory == Memory::UserSettings;
-    new RemoteMemory(keeps ? RemoteMemory::Storage::Settings : RemoteMemory::Storage::Session, session, controller,
-                     this);
+    new RemoteMemory(m_memory, session, controller, this);
 }
 
 void WindowMemory::follow(const WindowActions& actions, const DocumentSession& session, Commands& commands)
