@@ -121,6 +121,9 @@ void addLayersCommands(const WindowParts& parts);
 /// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
 /// members are added to the queue.
 void addSweepCommands(const WindowParts& parts);
+/// Updates the theory panel from the open project, or from the numbers that it asks for. Eigenvalues are computed on
+/// another thread, and only while the panel is visible.
+void addTheoryCommands(const WindowParts& parts);
 /// The towers and losses of the document: shows one tower by its tab, and adds, joins and removes them.
 void addTowerCommands(const WindowParts& parts);
 /// Trains a tokeniser on the open project's text and sets it in the document.

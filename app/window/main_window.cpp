@@ -8,7 +8,6 @@
 #include "app/actions/open_commands.h"
 #include "app/actions/save_commands.h"
 #include "app/actions/training_commands.h"
-#include "app/actions/window_actions.h"
 #include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"
@@ -22,10 +21,8 @@
 #include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
 #include "app/views/run_follower.h"
-#include "app/views/theory_views.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"
-#include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
 #include <QCoreApplication>
@@ -116,7 +113,6 @@ void MainWindow::makeViews()
     connect(m_runFollower, &RunFollower::refused, m_banner, &Banner::refuse);
     connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
     connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
-    new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
 }
 
 WindowParts MainWindow::parts()
@@ -173,6 +169,7 @@ void MainWindow::makeRunCommands()
     addRecordCommands(parts());
     addPageCommands(parts(), *m_openCommands);
     addGapCommands(parts());
+    addTheoryCommands(parts());
     auto* bundles = new BundleCommands(parts(), *m_saveCommands);
     connect(bundles, &BundleCommands::projectCame, m_openCommands, &OpenCommands::open);
     connect(m_openCommands, &OpenCommands::bundleGiven, bundles, &BundleCommands::bringBack);

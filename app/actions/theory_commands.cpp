@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/views/theory_views.h"
+#include "app/actions/command_groups.h"
 
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/report/low_rank_theory.h"
+#include "app/workspace/workspace.h"
 #include "visualizers/theory/theory_view.h"
 
+#include <QCoreApplication>
 #include <QEvent>
+#include <QTimer>
 
+#include <cstdint>
 #include <utility>
 
 namespace residua::app {
@@ -51,21 +55,39 @@ TheoryNumbers numbersOf(const report::LowRankModel& model)
     return numbers;
 }
 
+class TheoryCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(TheoryCommands)
+public:
+    explicit TheoryCommands(const WindowParts& parts);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void update();
+    void compute(std::function<Result<TheoryNumbers>()> work);
+
+    visualizers::TheoryView& m_view;
+    QTimer m_soon{this};
+    projects::ProjectSnapshot m_shown; ///< the project of the panel's numbers; null: none
+    std::uint64_t m_asked = 0;         ///< answers to older requests are dropped
+};
+
 } // namespace
 
-TheoryViews::TheoryViews(const DocumentSession& session, visualizers::TheoryView& view, QObject* parent)
-    : QObject(parent), m_session(session), m_view(view)
+TheoryCommands::TheoryCommands(const WindowParts& parts)
+    : CommandGroup(parts), m_view(m_workspace.view<visualizers::TheoryView>())
 {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kAfterTyping);
-    connect(&m_soon, &QTimer::timeout, this, &TheoryViews::update);
-    connect(&session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
-    connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
-    connect(&view, &visualizers::TheoryView::askedChanged, this, &TheoryViews::update);
-    view.installEventFilter(this);
+    connect(&m_soon, &QTimer::timeout, this, &TheoryCommands::update);
+    connect(&m_session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
+    connect(&m_session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&m_view, &visualizers::TheoryView::askedChanged, this, &TheoryCommands::update);
+    m_view.installEventFilter(this);
 }
 
-bool TheoryViews::eventFilter(QObject* watched, QEvent* event)
+bool TheoryCommands::eventFilter(QObject* watched, QEvent* event)
 {
     if (event->type() == QEvent::Show) {
         m_soon.start();
@@ -73,7 +95,7 @@ bool TheoryViews::eventFilter(QObject* watched, QEvent* event)
     return QObject::eventFilter(watched, event);
 }
 
-void TheoryViews::update()
+void TheoryCommands::update()
 {
     const auto asked = m_view.asked();
     if (!m_view.isVisible()) {
@@ -94,7 +116,7 @@ void TheoryViews::update()
     }
 }
 
-void TheoryViews::compute(std::function<Result<TheoryNumbers>()> work)
+void TheoryCommands::compute(std::function<Result<TheoryNumbers>()> work)
 {
     const std::uint64_t asked = ++m_asked;
     inBackground(this, std::move(work), [this, asked](const Result<TheoryNumbers>& numbers) {
@@ -110,6 +132,11 @@ void TheoryViews::compute(std::function<Result<TheoryNumbers>()> work)
                                  .arg(QString::fromStdString(numbers.error().text())));
         }
     });
+}
+
+void addTheoryCommands(const WindowParts& parts)
+{
+    new TheoryCommands(parts);
 }
 
 } // namespace residua::app
