@@ -2,24 +2,84 @@
 #include "visualizers/runs/loss_view.h"
 
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/stages.h"
+#include "projects/base/text.h"
 #include "visualizers/runs/run_plot.h"
-#include "visualizers/runs/transitions_model.h"
 
+#include <QAbstractTableModel>
 #include <QHeaderView>
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace residua::visualizers {
 namespace {
 
-constexpr int kMostRows = 6;        ///< of the table that are seen at once
-constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
-constexpr int kLeastForBoth = 560;  ///< extent of a plot with the table or another plot beside it
-constexpr int kAnyWidth = 1000;     ///< of each plot, which share what there is
-constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
+constexpr int kMostRows = 6;           ///< of the table that are seen at once
+constexpr double kTableShare = 0.4;    ///< of the height: the most that the table takes from the plot
+constexpr int kLeastForBoth = 560;     ///< extent of a plot with the table or another plot beside it
+constexpr int kAnyWidth = 1000;        ///< of each plot, which share what there is
+constexpr int kFrame = 22;             ///< the table's own, with a scroll bar
+constexpr qsizetype kLongestName = 28; ///< letters of a run's name in the header
+
+QString text(double number, int digits = 4)
+{
+    return std::isnan(number) ? QStringLiteral("–") : QString::number(number, 'f', digits);
+}
+
+QString percent(double share)
+{
+    return std::isnan(share) ? text(share) : text(100 * share, 1) + QStringLiteral(" %");
+}
+
+/// Cuts the middle of a long name.
+QString shortened(const QString& name)
+{
+    return name.size() <= kLongestName
+               ? name
+               : name.left(kLongestName / 2) + QStringLiteral("…") + name.right(kLongestName / 2);
+}
+
+/// NaN means that there is no value.
+bool same(double a, double b)
+{
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+bool same(const engine::StageTransition& a, const engine::StageTransition& b)
+{
+    return a.step == b.step && a.name == b.name && a.note == b.note && a.steps == b.steps && same(a.before, b.before) &&
+           same(a.after, b.after) && same(a.validationBefore, b.validationBefore) &&
+           same(a.validationAfter, b.validationAfter) && same(a.secondsPerStep, b.secondsPerStep) &&
+           same(a.shareOfFlop, b.shareOfFlop) && same(a.shareOfTime, b.shareOfTime);
+}
+
+/// The stage transitions as rows: step, stage, loss before, after, jump, and shares of FLOP and time.
+class TransitionsModel : public QAbstractTableModel {
+    Q_DECLARE_TR_FUNCTIONS(TransitionsModel)
+public:
+    /// Changes unchanged rows in place, so that selection and scrolling survive while a run grows. The header names
+    /// `run` unless that is empty.
+    void setTransitions(std::vector<engine::StageTransition> transitions, const QString& run);
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override
+    {
+        return parent.isValid() ? 0 : static_cast<int>(m_transitions.size());
+    }
+    [[nodiscard]] int columnCount(const QModelIndex& parent) const override { return parent.isValid() ? 0 : Columns; }
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    enum { Stage = 1, Columns = 11 };
+
+    std::vector<engine::StageTransition> m_transitions;
+    QString m_run;
+};
 
 /// The accuracy of the overlaid runs, a view of its own, because it is exported by its own menu.
 class AccuracyView : public PlotView {
@@ -51,6 +111,96 @@ private:
 };
 
 } // namespace
+
+void TransitionsModel::setTransitions(std::vector<engine::StageTransition> transitions, const QString& run)
+{
+    if (run != m_run) {
+        m_run = run;
+        emit headerDataChanged(Qt::Horizontal, Stage, Stage);
+    }
+    const int had = rowCount();
+    const int have = static_cast<int>(transitions.size());
+    if (have < had) {
+        beginRemoveRows({}, have, had - 1);
+        m_transitions.resize(transitions.size());
+        endRemoveRows();
+    }
+    for (int row = 0; row < std::min(had, have); ++row) {
+        engine::StageTransition& shown = m_transitions[static_cast<std::size_t>(row)];
+        const engine::StageTransition& now = transitions[static_cast<std::size_t>(row)];
+        if (!same(shown, now)) {
+            shown = now;
+            emit dataChanged(index(row, 0), index(row, Columns - 1));
+        }
+    }
+    if (have > had) {
+        beginInsertRows({}, had, have - 1);
+        m_transitions = std::move(transitions);
+        endInsertRows();
+    }
+}
+
+QVariant TransitionsModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
+        return {};
+    }
+    if (role == Qt::TextAlignmentRole) {
+        return QVariant::fromValue((index.column() == Stage ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    const engine::StageTransition& transition = m_transitions[static_cast<std::size_t>(index.row())];
+    if (role == Qt::ToolTipRole && index.column() == Stage && !transition.note.empty()) {
+        return QString::fromStdString(transition.name + ": " + transition.note);
+    }
+    if (role != Qt::DisplayRole) {
+        return {};
+    }
+    const QString cells[] = {QString::fromStdString(groupedText(transition.step)),
+                             QString::fromStdString(transition.name),
+                             QString::fromStdString(groupedText(transition.steps)),
+                             text(transition.before),
+                             text(transition.after),
+                             (transition.jump() > 0 ? QStringLiteral("+") : QString()) + text(transition.jump()),
+                             text(transition.validationBefore),
+                             text(transition.validationAfter),
+                             text(transition.secondsPerStep, 3),
+                             percent(transition.shareOfFlop),
+                             percent(transition.shareOfTime)};
+    return cells[index.column()];
+}
+
+/// Short titles, so that every column fits a panel of usual width. Tooltips explain them.
+QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    const bool asked = role == Qt::DisplayRole || role == Qt::ToolTipRole;
+    if (orientation != Qt::Horizontal || !asked || section < 0 || section >= Columns) {
+        return QAbstractTableModel::headerData(section, orientation, role);
+    }
+    const QString stage = m_run.isEmpty() ? tr("stage") : tr("stage of %1").arg(shortened(m_run));
+    const QString titles[] = {tr("at step"),
+                              stage,
+                              tr("steps"),
+                              tr("loss before"),
+                              tr("loss after"),
+                              tr("jump"),
+                              tr("validation before"),
+                              tr("validation after"),
+                              tr("s/step"),
+                              tr("FLOP"),
+                              tr("time")};
+    const QString meanings[] = {tr("The last step before it"),
+                                m_run.isEmpty() ? tr("What trains in it") : tr("What trains in it: %1").arg(m_run),
+                                tr("Steps done in it"),
+                                tr("Training loss before the transition"),
+                                tr("Training loss after it, on the same batches"),
+                                tr("By how much the training loss jumps"),
+                                tr("Validation loss before the transition"),
+                                tr("Validation loss after it, on the same batches"),
+                                tr("Seconds a step"),
+                                tr("Share of the run's FLOP so far"),
+                                tr("Share of the run's time so far")};
+    return role == Qt::DisplayRole ? titles[section] : meanings[section];
+}
 
 class LossView::Impl {
 public:
