@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ template <class Ready>
             {"keptBytes", ready.borderBytes},
             {"notes", ready.notes}};
 }
+
+/// Writes a CSV file for --output and reports it: `what` as text, the path and `told` as JSON.
+[[nodiscard]] Exit saveNumbers(const std::string& csv, const std::string& what, const Arguments& arguments,
+                               const Console& console, nlohmann::json told = nlohmann::json::object());
+/// Does so for a figure: FILE.svg is its picture, FILE.csv or - its numbers. Another suffix is refused.
+[[nodiscard]] Exit saveFigure(const std::function<std::string()>& svg, const std::function<std::string()>& csv,
+                              const std::string& what, const Arguments& arguments, const Console& console,
+                              nlohmann::json told = nlohmann::json::object());
 
 /// `analyze gap`: the distance of each factored weight's layer from the full one's function, by method, for a project's
 /// initial weights or a run's learned weights.

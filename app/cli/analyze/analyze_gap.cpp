@@ -4,13 +4,9 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/console.h"
 #include "engine/base/api/environment.h"
 #include "engine/base/api/gap.h"
-#include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -184,11 +180,10 @@ Exit tellGap(const Gap& gap, GapOrder by, const Arguments& arguments, const Cons
     remarkNotes(gap.notes, console);
     remarkNotes(fitNotes(gap, order), console);
     if (arguments.has("output")) {
-        const std::filesystem::path path = arguments.text("output");
-        return deliver({path, csvOf(gap, order), "csv"},
-                       "wrote " + path.string() + ": " + std::to_string(gap.weights.size()) + " weights by " +
-                           std::to_string(gap.methods.size()) + " methods",
-                       {{"file", path.string()}, {"weights", gap.weights.size()}}, console);
+        return saveNumbers(csvOf(gap, order),
+                           std::to_string(gap.weights.size()) + " weights by " + std::to_string(gap.methods.size()) +
+                               " methods",
+                           arguments, console, {{"weights", gap.weights.size()}});
     }
     console.line(gapTable(gap, order));
     console.line(totalsTable(gap));

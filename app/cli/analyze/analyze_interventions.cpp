@@ -4,17 +4,9 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/console.h"
-#include "projects/base/text.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
-#include <filesystem>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -137,10 +129,7 @@ Exit runInterventions(const Arguments& arguments, const Console& console)
         showInterventions(*ready, request->what, console);
         return Exit::Ok;
     }
-    const std::filesystem::path path = arguments.text("output");
-    return deliver({path, interventionsCsv(*ready), "csv"},
-                   "wrote " + path.string() + ": " + groupedText(std::ssize(ready->rows)) + " rows",
-                   {{"file", path.string()}}, console);
+    return saveNumbers(interventionsCsv(*ready), groupedText(std::ssize(ready->rows)) + " rows", arguments, console);
 }
 
 } // namespace residua::cli

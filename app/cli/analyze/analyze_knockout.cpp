@@ -6,17 +6,10 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/named_runs.h"
 #include "app/cli/runs/weakest_shortcuts.h"
-#include "app/cli/terminal/console.h"
 #include "engine/runs/results/effects.h"
-#include "projects/base/text.h"
 #include "projects/transfer/weakest.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <functional>
 
 namespace residua::cli {
 namespace {
@@ -111,11 +104,10 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
         show(ready, request->by, weak, console); // the effects are measured in any case
         return end();
     }
-    const std::filesystem::path path = arguments.text("output");
-    const Exit written = deliver({path, engine::effectsCsv(ready), "csv"},
-                                 "wrote " + path.string() + ": " + groupedText(std::ssize(ready.rows)) + " parts" +
-                                     (weak.empty() ? "" : "; weakest: " + weak),
-                                 {{"file", path.string()}, {"weakest", weak}}, console);
+    const Exit written =
+        saveNumbers(engine::effectsCsv(ready),
+                    groupedText(std::ssize(ready.rows)) + " parts" + (weak.empty() ? "" : "; weakest: " + weak),
+                    arguments, console, {{"weakest", weak}});
     return written == Exit::Ok ? end() : written;
 }
 

@@ -3,15 +3,9 @@
 
 #include "app/cli/runs/named_runs.h"
 #include "engine/runs/results/layer_table.h"
-#include "projects/base/text.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace residua::cli {
 

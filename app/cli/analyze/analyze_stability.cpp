@@ -5,19 +5,11 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/named_runs.h"
-#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/base/api/row_curves.h"
 #include "engine/maths/theory/layer_stability.h"
-#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <optional>
 #include <sstream>
 #include <variant>
 
@@ -127,10 +119,8 @@ Exit ofRun(const Arguments& arguments, const Console& console)
         return console.fail(Exit::RunFailed, {request->of.runDirectory.string(), "has no layers to leave out"});
     }
     if (arguments.has("output")) {
-        const std::filesystem::path path = arguments.text("output");
-        return deliver({path, csvOf(ready->matrices.front(), namerOf(*request)), "csv"},
-                       "wrote " + path.string() + ": " + groupedText(ready->matrices.front().columns) + " layers",
-                       {{"file", path.string()}}, console);
+        return saveNumbers(csvOf(ready->matrices.front(), namerOf(*request)),
+                           groupedText(ready->matrices.front().columns) + " layers", arguments, console);
     }
     show(*ready, namerOf(*request), console);
     return Exit::Ok;
@@ -333,15 +323,10 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
         showFigure(*all, *network, console);
         return Exit::Ok;
     }
-    const std::filesystem::path path = arguments.text("output");
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
-    return deliver({path, picture ? figureSvg(*all, network->form) : figureCsv(*all), "csv"},
-                   "wrote " + path.string() + ": " + std::to_string(depths.size()) + " depths at " +
-                       std::to_string(std::size(kShared)) + " values of tau",
-                   {{"file", path.string()}}, console);
+    return saveFigure([&] { return figureSvg(*all, network->form); }, [&] { return figureCsv(*all); },
+                      std::to_string(depths.size()) + " depths at " + std::to_string(std::size(kShared)) +
+                          " values of tau",
+                      arguments, console);
 }
 
 } // namespace

@@ -3,15 +3,10 @@
 
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
-#include "app/cli/terminal/console.h"
 #include "app/report/low_rank_theory.h"
 #include "app/report/svg_plot.h"
-#include "projects/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <sstream>
 #include <variant>
@@ -81,12 +76,8 @@ void show(const LowRankModel& model, const report::TheoryTable& answer, const Co
 }
 
 /// Saves figure 5's left panel, the bounds of the gains over every collective rank, as CSV or as a picture.
-Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, const Console& console)
+Exit saveCurves(const LowRankModel& model, const Arguments& arguments, const Console& console)
 {
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
     const auto gains = report::gainCurves(model);
     if (!gains) {
         return console.fail(Exit::Usage, gains.error());
@@ -108,9 +99,8 @@ Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, co
         }
         csv << '\n';
     }
-    const ResultFile file{path, picture ? report::svgFile({plot}) : csv.str(), "csv"};
-    return deliver(file, "wrote " + path.string() + ": the gains at " + groupedText(rank) + " ranks",
-                   {{"file", path.string()}}, console);
+    return saveFigure([&] { return report::svgFile({plot}); }, [&] { return csv.str(); },
+                      "the gains at " + groupedText(rank) + " ranks", arguments, console);
 }
 
 } // namespace
@@ -124,7 +114,7 @@ Exit runTheory(const Arguments& arguments, const Console& console)
     }
     model->statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
     if (arguments.has("output")) {
-        return saveCurves(*model, arguments.text("output"), console);
+        return saveCurves(*model, arguments, console);
     }
     show(*model, report::theoryTable(*model), console);
     return Exit::Ok;

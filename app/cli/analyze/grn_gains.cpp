@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/maths/theory/low_rank_model.h"
-#include "projects/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
-#include <filesystem>
 #include <sstream>
 
 namespace residua::cli {
@@ -167,14 +162,8 @@ Exit runGrnGains(const Arguments& arguments, const Console& console)
         show(*panels, console);
         return Exit::Ok;
     }
-    const std::filesystem::path path = arguments.text("output");
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
-    return deliver({path, picture ? svgOf(*panels) : csvOf(*panels), "csv"},
-                   "wrote " + path.string() + ": two panels at " + std::to_string(kWidths.size()) + " widths",
-                   {{"file", path.string()}}, console);
+    return saveFigure([&] { return svgOf(*panels); }, [&] { return csvOf(*panels); },
+                      "two panels at " + std::to_string(kWidths.size()) + " widths", arguments, console);
 }
 
 } // namespace residua::cli

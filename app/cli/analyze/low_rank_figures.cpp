@@ -2,17 +2,12 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/request_arguments.h"
-#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/maths/lowrank/sphere_gap.h"
 #include "engine/maths/lowrank/start_and_loss.h"
-#include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -229,17 +224,6 @@ std::string csvOf(const FigureTable& figure)
     return csv.str();
 }
 
-Exit saveFigure(const FigureTable& figure, const std::filesystem::path& path, const Console& console)
-{
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
-    const ResultFile file{path, picture ? report::svgFile({figure.plot}) : csvOf(figure), "csv"};
-    return deliver(file, "wrote " + path.string() + ": " + std::to_string(figure.rows.size()) + " points",
-                   {{"file", path.string()}, {"points", figure.rows.size()}}, console);
-}
-
 void showFigure(const FigureTable& figure, const Console& console)
 {
     std::vector<std::vector<std::string>> cells{figure.names};
@@ -296,7 +280,9 @@ Exit runLowRankFigure(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, figure.error());
     }
     if (arguments.has("output")) {
-        return saveFigure(*figure, arguments.text("output"), console);
+        return saveFigure([&] { return report::svgFile({figure->plot}); }, [&] { return csvOf(*figure); },
+                          std::to_string(figure->rows.size()) + " points", arguments, console,
+                          {{"points", figure->rows.size()}});
     }
     showFigure(*figure, console);
     return Exit::Ok;

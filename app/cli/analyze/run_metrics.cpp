@@ -2,18 +2,13 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "engine/runs/results/run_reader.h"
-#include "projects/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace residua::cli {
 namespace {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/maths/theory/layer_stability.h"
 #include "engine/maths/theory/sine_phases.h"
-#include "projects/base/text.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
-#include <filesystem>
 #include <sstream>
 
 namespace residua::cli {
@@ -195,15 +189,9 @@ Exit runSinePhases(const Arguments& arguments, const Console& console)
         show(*all, console);
         return Exit::Ok;
     }
-    const std::filesystem::path path = arguments.text("output");
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
-    return deliver({path, picture ? svgOf(*all) : csvOf(*all), "csv"},
-                   "wrote " + path.string() + ": " + countText(rates.size(), "rate") + ", with p0 to " +
-                       numberText(kExact) + " and to the rate",
-                   {{"file", path.string()}}, console);
+    return saveFigure([&] { return svgOf(*all); }, [&] { return csvOf(*all); },
+                      countText(rates.size(), "rate") + ", with p0 to " + numberText(kExact) + " and to the rate",
+                      arguments, console);
 }
 
 std::vector<OptionSpec> sinePhasesOptions()

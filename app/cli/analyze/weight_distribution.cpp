@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/base/api/matrix_name.h"
 #include "engine/runs/results/coefficients.h"
-#include "projects/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <optional>
 #include <sstream>
-#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -166,15 +159,10 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
         show(all, tensors->front().step, console);
         return Exit::Ok;
     }
-    const std::filesystem::path path = arguments.text("output");
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
-    }
-    return deliver({path, picture ? svgOf(all) : csvOf(all), "csv"},
-                   "wrote " + path.string() + ": the distributions of " + std::to_string(all.size()) +
-                       (all.size() == 1 ? " matrix" : " matrices"),
-                   {{"file", path.string()}}, console);
+    return saveFigure([&] { return svgOf(all); }, [&] { return csvOf(all); },
+                      "the distributions of " + std::to_string(all.size()) +
+                          (all.size() == 1 ? " matrix" : " matrices"),
+                      arguments, console);
 }
 
 } // namespace residua::cli
