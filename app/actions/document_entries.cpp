@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <variant>
 
 namespace residua::app {

@@ -6,7 +6,6 @@
 #include "app/workspace/workspace.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace residua::app {
 

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <utility>

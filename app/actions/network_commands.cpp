@@ -18,7 +18,6 @@
 
 #include <QComboBox>
 #include <QCoreApplication>
-#include <QString>
 
 #include <cstddef>
 #include <string>

@@ -20,7 +20,6 @@
 #include <QFileDialog>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>

@@ -20,10 +20,8 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QPointer>
-#include <QString>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string>

@@ -12,7 +12,6 @@
 #include <QPointer>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 namespace residua::app {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/training_commands.h"
 
-#include "app/actions/command_groups.h"
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
@@ -28,7 +27,6 @@
 #include <QString>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace residua::app {

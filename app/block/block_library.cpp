@@ -2,7 +2,6 @@
 #include "app/block/block_library.h"
 
 #include "projects/base/whole_file.h"
-#include "projects/file/store.h"
 
 #include <QDir>
 #include <QUrl>

@@ -19,9 +19,7 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace residua::app {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/commands.h"
 
-#include "app/commands/key_bindings.h"
-
 #include <QAbstractButton>
 #include <QAction>
 #include <QMainWindow>

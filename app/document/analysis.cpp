@@ -4,8 +4,6 @@
 #include "app/document/document_session.h"
 #include "projects/nodes/towers.h"
 
-#include <utility>
-
 namespace residua::app {
 
 Analysis::Analysis(const DocumentSession& session, QObject* parent) : QObject(parent), m_session(session)

@@ -8,7 +8,6 @@
 
 #include <QFileInfo>
 #include <QLockFile>
-#include <QString>
 #include <QUuid>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <QRunnable>
 
 #include <atomic>
-#include <utility>
 
 namespace residua::app {
 

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <ctime>
 #include <type_traits>
-#include <utility>
 
 namespace residua::app {
 

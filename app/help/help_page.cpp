@@ -15,7 +15,6 @@
 #include <QTextList>
 #include <QTextTable>
 
-#include <algorithm>
 #include <vector>
 
 namespace residua::app {

@@ -6,7 +6,6 @@
 #include "app/inspector/mixture_editor.h"
 #include "app/inspector/property_editor.h"
 #include "app/look/theme.h"
-#include "app/properties/property.h"
 
 #include <QAction>
 #include <QApplication>

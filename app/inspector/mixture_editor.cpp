@@ -6,11 +6,9 @@
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
 #include "app/look/theme.h"
-#include "app/properties/property.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"
-#include "projects/model/data_source.h"
 #include "projects/model/project.h"
 
 #include <QFileDialog>

@@ -2,13 +2,11 @@
 #include "app/look/format.h"
 
 #include "projects/base/text.h"
-#include "projects/model/data_source.h"
 
 #include <QCoreApplication>
 #include <QImage>
 #include <QLocale>
 #include <QRegularExpression>
-#include <QStringList>
 #include <QTextDocument>
 #include <QTimeZone>
 #include <QUrl>

@@ -16,7 +16,6 @@
 #include <QLayout>
 #include <QLineEdit>
 #include <QPainter>
-#include <QPalette>
 #include <QProxyStyle>
 #include <QScreen>
 #include <QStyle>

@@ -8,7 +8,6 @@
 #include <QAbstractItemModel>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace residua::app {

@@ -3,7 +3,6 @@
 
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
-#include "app/properties/property.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"

@@ -2,14 +2,9 @@
 // Makes rows from the schema, which alone defines names, ranges and meanings of fields.
 #include "app/properties/property.h"
 
-#include "projects/edit/edit.h"
-
 #include <QComboBox>
-#include <QCoreApplication>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <variant>
 
 namespace residua::app {

@@ -11,7 +11,6 @@
 #include "projects/schema/fields.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>

@@ -7,7 +7,6 @@
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"

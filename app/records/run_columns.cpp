@@ -3,7 +3,6 @@
 
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
-#include "engine/base/api/values.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/diff/diff.h"

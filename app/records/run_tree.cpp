@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace residua::app {

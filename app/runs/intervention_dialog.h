@@ -6,8 +6,6 @@
 #include "app/runs/go_on_dialog.h"
 #include "engine/base/api/session.h"
 
-#include <cstdint>
-
 class QLineEdit;
 class QTableWidget;
 

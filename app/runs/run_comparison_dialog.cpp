@@ -19,10 +19,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace residua::app {
 

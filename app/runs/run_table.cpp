@@ -15,7 +15,6 @@
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QString>
-#include <QStringList>
 #include <QStyle>
 #include <QStyledItemDelegate>
 

@@ -6,7 +6,6 @@
 
 #include <QWidget>
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "app/schedule/ribbon_scene.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <QHelpEvent>

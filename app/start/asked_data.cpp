@@ -3,17 +3,14 @@
 
 #include "app/look/format.h"
 #include "projects/base/text.h"
-#include "projects/model/data_source.h"
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
-#include <QStringList>
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <thread>
 #include <variant>
 

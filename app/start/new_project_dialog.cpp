@@ -2,7 +2,6 @@
 #include "app/start/new_project_dialog.h"
 
 #include "app/engine/background.h"
-#include "app/inspector/cost_view.h"
 #include "app/inspector/mixture_editor.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
@@ -10,10 +9,8 @@
 #include "app/look/theme.h"
 #include "app/look/widgets.h"
 #include "app/properties/property.h"
-#include "app/start/asked_data.h"
 #include "app/start/start_page.h"
 #include "app/start/tokeniser_dialog.h"
-#include "engine/base/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/model/data_source.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/start_page.h"
 
-#include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/look/theme.h"
 #include "engine/runs/results/run_reader.h"
@@ -24,10 +23,8 @@
 #include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <QWidget>
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>

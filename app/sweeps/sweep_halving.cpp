@@ -7,7 +7,6 @@
 #include "engine/runs/results/sweep_members.h"
 #include "projects/model/objective.h"
 
-#include <algorithm>
 #include <variant>
 
 namespace residua::app {

@@ -8,7 +8,6 @@
 #include "app/palette/palette_model.h"
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
-#include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_tabs.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -28,7 +27,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace residua::app {
 

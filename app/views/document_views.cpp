@@ -15,7 +15,6 @@
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
-#include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/nodes/towers.h"
 #include "visualizers/heatmap/heatmap_view.h"

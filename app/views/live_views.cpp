@@ -7,7 +7,6 @@
 #include "app/workspace/workspace.h"
 #include "engine/base/api/matrix_name.h"
 #include "projects/diff/diff.h"
-#include "projects/model/topology.h"
 #include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
 

@@ -10,7 +10,6 @@
 
 #include <map>
 #include <set>
-#include <vector>
 
 namespace residua::visualizers {
 class ShownMatrices;

@@ -5,7 +5,6 @@
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/records/run_archive.h"
-#include "app/records/run_loader.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"

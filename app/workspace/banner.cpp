@@ -13,7 +13,6 @@
 #include <QToolButton>
 
 #include <algorithm>
-#include <utility>
 
 namespace residua::app {
 

@@ -14,7 +14,6 @@
 #include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
-#include <QDockWidget>
 #include <QEvent>
 #include <QTabBar>
 #include <QTabWidget>

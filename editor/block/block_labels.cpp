@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Texts beside the nodes: shapes at their wires, and errors.
 #include "editor/scenes/block_labels.h"
-#include "editor/block/block_paint.h"
 #include "editor/block/block_text.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace residua::editor {

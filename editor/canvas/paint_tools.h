@@ -6,7 +6,6 @@
 
 #include <imgui.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

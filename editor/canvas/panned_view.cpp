@@ -3,8 +3,6 @@
 
 #include "editor/canvas/paint_tools.h"
 
-#include <imgui.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -2,7 +2,6 @@
 // The arcs of the depth canvas: their styles, and the selection and merging of those drawn.
 #include "editor/depth/depth_paint.h"
 
-#include "editor/canvas/paint_tools.h"
 #include "editor/shortcuts/arc_painter.h"
 
 #include <algorithm>

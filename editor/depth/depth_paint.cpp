@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/depth_paint.h"
 
-#include "editor/canvas/paint_tools.h"
 #include "editor/scenes/words.h"
 #include "editor/shortcuts/arc_painter.h"
-#include "editor/shortcuts/port_row.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 namespace residua::editor {

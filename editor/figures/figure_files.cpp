@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/figures/figure.h"
 #include "editor/figures/figure_text.h"
 
 #include <cairo-pdf.h>

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 #include <tuple>
 #include <vector>
 

@@ -3,13 +3,11 @@
 
 #include "editor/scenes/words.h"
 #include "projects/base/text.h"
-#include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/scenes/block_scene.h"
 
-#include "editor/scenes/block_layout.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/port_row.h"
 
-#include "editor/canvas/paint_tools.h"
-#include "editor/scenes/words.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "resources/axis.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/shortcut_canvas.h"
 
-#include <utility>
-
 namespace residua::editor {
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/gap_model.h"
 
-#include "engine/base/api/gap.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schema/method_keys.h"
 #include "resources/axis.h"

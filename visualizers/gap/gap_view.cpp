@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/gap_view.h"
 
-#include "engine/base/api/gap.h"
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
-#include "visualizers/gap/gap_model.h"
 #include "visualizers/gap/start_losses.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
@@ -24,7 +22,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 

@@ -2,7 +2,6 @@
 #include "visualizers/heatmap/heatmap_grid.h"
 
 #include "visualizers/plot/plot_controls.h"
-#include "visualizers/plot/plot_style.h"
 
 #include <QLabel>
 

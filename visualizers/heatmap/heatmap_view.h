@@ -4,7 +4,6 @@
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
-#include <QString>
 #include <QWidget>
 
 class QAction;

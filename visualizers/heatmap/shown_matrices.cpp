@@ -3,7 +3,6 @@
 
 #include "engine/base/api/row_curves.h"
 #include "projects/base/text.h"
-#include "visualizers/runs/shown_runs.h"
 
 #include <QStringList>
 

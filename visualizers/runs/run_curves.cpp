@@ -3,8 +3,6 @@
 
 #include "engine/base/api/values.h"
 
-#include <algorithm>
-
 namespace residua::visualizers {
 
 RunCurves::RunCurves(Fields fields) : m_fields(std::move(fields)), m_clock(&series(m_fields.front().first)) {}

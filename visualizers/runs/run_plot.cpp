@@ -4,9 +4,7 @@
 #include "engine/base/api/row_curves.h"
 #include "engine/base/api/values.h"
 #include "projects/base/text.h"
-#include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_plot_controls.h"
 
 #include <QLabel>

@@ -5,10 +5,7 @@
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
-#include <QString>
-
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace residua::visualizers {

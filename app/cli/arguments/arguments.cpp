@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 namespace residua::cli {
 namespace {

@@ -4,17 +4,13 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
-#include "projects/model/data_source.h"
 #include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace residua::cli {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
 
-#include "app/cli/arguments/arguments.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace residua::cli {
 namespace {

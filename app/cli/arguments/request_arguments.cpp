@@ -2,14 +2,9 @@
 #include "app/cli/arguments/request_arguments.h"
 
 #include "app/cli/arguments/data_argument.h"
-#include "projects/base/text.h"
 #include "projects/schema/fields.h"
-#include "projects/schema/method_keys.h"
 
-#include <algorithm>
-#include <sstream>
 #include <string_view>
-#include <utility>
 
 namespace residua::cli {
 namespace {

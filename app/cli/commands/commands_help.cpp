@@ -14,7 +14,6 @@
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -16,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 namespace residua::cli {
 

@@ -6,7 +6,6 @@
 #include "projects/file/store.h"
 #include "projects/nodes/towers.h"
 
-#include <filesystem>
 #include <set>
 #include <system_error>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runs/run_monitor.h"
 
-#include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/values.h"
 #include "engine/runs/results/loss_measures.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 
-#include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/weakest_shortcuts.h"
 #include "engine/base/api/events.h"
 #include "engine/runs/results/remotes.h"
@@ -17,7 +16,6 @@
 #include <cstdint>
 #include <limits>
 #include <ranges>
-#include <string_view>
 #include <utility>
 
 namespace residua::cli {

@@ -9,7 +9,6 @@
 #include <cctype>
 #include <ranges>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace residua::cli {

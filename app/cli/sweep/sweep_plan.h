@@ -10,7 +10,6 @@
 #include "projects/base/result.h"
 #include "projects/studies/sweep_grid.h"
 
-#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -2,7 +2,6 @@
 #include "app/cli/sweep/sweep_training.h"
 
 #include "app/cli/runs/run_monitor.h"
-#include "app/cli/sweep/sweep_plan.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <set>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace residua::cli {
 namespace {
