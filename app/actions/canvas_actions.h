@@ -60,8 +60,7 @@ private:
     QList<QAction*> m_all;
 };
 
-/// The context menu of a canvas: the window's commands that apply to the thing under the pointer, each with its
-/// key. GUI thread.
+/// The context menu of a canvas: the window's commands for the thing under the pointer, with their keys. GUI thread.
 class CanvasMenu : public QObject {
     Q_OBJECT
 public:

@@ -67,8 +67,7 @@ protected:
     void note(const QString& text);
     /// Returns the name of the shown tower, whose parts are selected; empty for the first.
     [[nodiscard]] std::string selectedTower() const;
-    /// Enters a value that is being typed in the window, as if its field lost the focus, so that it is saved or
-    /// trained.
+    /// Enters a value that is being typed in the window, as if its field lost the focus.
     void finishTyping() const;
 
     const WindowFolders& m_folders;
@@ -96,11 +95,9 @@ void addCopyCommands(const WindowParts& parts);
 /// Runs the requests of the gap panel: computes gaps in the engine, links weights and canvases, and queues runs from
 /// each start.
 void addGapCommands(const WindowParts& parts);
-/// The knock-outs of the run in front: measures and shows them, evaluates the selected parts, and selects the weakest
-/// shortcuts.
+/// The knock-outs of the run in front: measures and shows all or selected parts, and selects the weakest shortcuts.
 void addKnockoutCommands(const WindowParts& parts, FetchCommands& fetch);
-/// Opens the explanation of the selection in the document or in the palette. Returns the function that searches the
-/// help for a text.
+/// Explains the selection in the document or in the palette. Returns the function that searches the help for a text.
 [[nodiscard]] std::function<void(const QString& text)> addHelpCommands(const WindowParts& parts);
 /// Measures interventions on the parallel streams of the run selected in the list, in a dialog.
 void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch);

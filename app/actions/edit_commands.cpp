@@ -182,8 +182,7 @@ void EditCommands::cut()
     deleteSelection();
 }
 
-/// Pastes at the selection. The copied text is for the stack or for a graph; the canvas in front, or the row of the
-/// outline, determines the target.
+/// Pastes at the selection. The canvas in front, or the row of the outline, determines the target.
 void EditCommands::paste()
 {
     const CanvasWidget* const canvas = front();

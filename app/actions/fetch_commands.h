@@ -34,8 +34,7 @@ public:
     /// Returns the refusal of a request for a checkpoint that was not fetched.
     [[nodiscard]] static QString notFetched(std::int64_t step);
 
-    /// Calls `open` with what `read` returns on another thread, or shows its error. Does neither if another project has
-    /// been opened meanwhile.
+    /// Calls `open` with what `read` returns on another thread, or shows its error, unless another project was opened.
     template <class Read, class Open>
     void read(Read read, Open open)
     {

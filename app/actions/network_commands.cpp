@@ -171,8 +171,7 @@ void TopologyCommands::choose(const std::string& preset)
         note(QString::fromStdString(titleOf(change->edit))); // mentions blocks that change with it
     }
     m_documents.choose(SectionPlace{Section::Topology});
-    // Queued, because the canvas would otherwise handle the Return key that chose the topology as a command to open a
-    // block.
+    // Queued, because the canvas would otherwise open a block by the Return key that chose the topology.
     QMetaObject::invokeMethod(
         this, [this] { m_workspace.canvas().surface()->setFocus(); }, Qt::QueuedConnection);
 }

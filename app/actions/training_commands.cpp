@@ -321,8 +321,7 @@ void RemoteCommands::edit()
     dialog->show();
 }
 
-/// Asks for the command line of a run's place. The place is added and the command runs only if the user
-/// agrees.
+/// Asks for the command line of a run's place, which is added and runs only if the user agrees.
 void RemoteCommands::askFor(const engine::RemoteUnknown& unknown)
 {
     if (m_unknown) {

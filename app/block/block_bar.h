@@ -66,8 +66,7 @@ public:
         std::function<QString(const QString&)> projectProblem;
         std::function<QString(const QString&)> libraryNote;
     };
-    /// Opens with its top right corner at `corner` (global). `layer` is the text of the choice to use it there; may be
-    /// empty.
+    /// Opens with its top right corner at `corner` (global). `layer`, if any, offers to use it there.
     void open(QPoint corner, const QString& name, const QString& layer, Names names);
 
 signals:

@@ -38,7 +38,6 @@ protected:
     void addPlace(const QString& caption, const std::filesystem::path& proposal);
     [[nodiscard]] bool isUnderWay() const { return m_state != nullptr; }
     /// Calls `work` with an engine::BundleWatch on another thread, and `done` with its result before the dialog closes.
-    /// Shows the reason if it fails.
     template <class Work, class Done>
     void carryOut(Work work, Done done);
     void refuse(const QString& reason) override;
@@ -64,8 +63,7 @@ private:
     std::shared_ptr<State> m_state; ///< of the running work
 };
 
-/// Asks for the parts of a project or of one of its runs to pack into one file, and for the file's place. Shows the
-/// size and writes the file.
+/// Asks which parts of a project or run are packed into one file, and for the file's place. Shows the size.
 class TakeAlongDialog : public BundleDialog {
     Q_OBJECT
 public:
@@ -92,8 +90,7 @@ class BringBackDialog : public BundleDialog {
 public:
     enum class Into { NewFolder, SameProject };
 
-    /// `proposal` is the initial folder to unpack into; for SameProject, the folder of the project that the bundle's
-    /// runs belong to.
+    /// `proposal` is the initial folder to unpack into; for SameProject, that of the runs' project.
     BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
                     const std::filesystem::path& proposal, Into into, QWidget* parent = nullptr);
 

@@ -30,8 +30,7 @@ signals:
 
 private:
     void complete(const QString& text);
-    /// Returns the text for Enter: the selected completion, or the first one if it begins with the typed text; else the
-    /// text in the field.
+    /// Returns the text for Enter: the selected completion, the first if it begins with the typed text, else that text.
     [[nodiscard]] QString meant() const;
     /// Returns the field's rectangle, as high as its contents, near the place where it was opened and inside the host.
     [[nodiscard]] QRect room() const;

@@ -27,8 +27,7 @@ public:
     [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
     /// Returns whether the problems of the data are known yet.
     [[nodiscard]] DataCheck::State dataState() const { return m_data.state(); }
-    /// Returns the total over all towers, and the parts of the shown one. Returns nullopt while the network has errors,
-    /// which are in the problems.
+    /// Returns the total over all towers, and the parts of the shown one. Nullopt while the network has errors.
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
     /// Returns the cost of `place`; nullopt if it has no cost of its own.
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;

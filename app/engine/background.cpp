@@ -23,8 +23,7 @@ private:
     std::atomic<bool> m_given = false;
 };
 
-/// A class, because QThreadPool reads a functor before it runs, and so before m_handOver.take(). Posted is a class for
-/// the same reason.
+/// A class, because QThreadPool reads a functor before it runs, and so before m_handOver.take(). So is Posted.
 class Task : public QRunnable {
 public:
     explicit Task(std::function<void()> work) : m_work(std::move(work)) { m_handOver.give(); }

@@ -12,8 +12,7 @@
 namespace residua::app {
 
 /// The threads for work that would block the GUI thread, such as reading runs and making tables. Not Qt's global pool,
-/// because Qt paints with that one, and the GUI thread would wait for its tasks. At its end the application waits for
-/// running tasks. GUI thread.
+/// because Qt paints with that one. At its end the application waits for running tasks. GUI thread.
 [[nodiscard]] QThreadPool& backgroundPool();
 
 /// Runs `work` on a thread of `pool`; in order if the pool has one thread. Any thread.

@@ -24,8 +24,7 @@ public:
     /// Returns the width of a part in pixels.
     [[nodiscard]] static double widthOf(const EquationPart& part, const QFont& font);
 
-    /// Implements QTextObjectInterface for qobject_cast. Q_INTERFACES would require moc to read the header of Qt that
-    /// declares the interface.
+    /// Implements QTextObjectInterface for qobject_cast. For Q_INTERFACES, moc would have to read Qt's header.
     void* qt_metacast(const char* name) override;
     QSizeF intrinsicSize(QTextDocument* document, int position, const QTextFormat& format) override;
     void drawObject(QPainter* painter, const QRectF& room, QTextDocument* document, int position,

@@ -22,8 +22,7 @@ public:
 private:
     void train();
     void waitForFrames();
-    /// Opens the dialog or page in front of the workspace given on the command line. Returns false while its runs are
-    /// being listed.
+    /// Opens the dialog or page of the options. Returns false while its runs are being listed.
     [[nodiscard]] bool openFront();
     /// Returns the window, or a dialog alone; null if it does not exist yet.
     [[nodiscard]] QWidget* subject() const;

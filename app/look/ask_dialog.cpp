@@ -109,8 +109,7 @@ void AskDialog::refuse(const QString& reason)
     }
 }
 
-/// The request that the reason is about is no longer the one that the fields make. A derived dialog may have shown
-/// another text by now.
+/// The request that the reason is about is no longer the one that the fields make. It may be another text by now.
 void AskDialog::dropReason()
 {
     if (m_refused) {

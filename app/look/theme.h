@@ -73,8 +73,7 @@ void setRole(QWidget& widget, const QString& role);
 /// change of theme. A valid `colour` replaces the palette's.
 [[nodiscard]] QIcon themedIcon(const QString& name, const QColor& colour = {});
 
-/// Returns the icon in `colour` as an image file, for style sheets, which accept only files. Kept until the program
-/// ends.
+/// Returns the icon in `colour` as an image file, for style sheets. Kept until the program ends.
 [[nodiscard]] QString iconFile(const QString& name, const QColor& colour);
 
 /// Sets the size of a window that has not been shown: as wanted, but no larger than its screen.

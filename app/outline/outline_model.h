@@ -24,8 +24,7 @@ public:
 
     /// `document` is the view of tower `shown`.
     void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs, std::size_t shown = 0);
-    /// Sets the live data: learned weights beside their shortcuts, and at layers whether the current step leaves them
-    /// out.
+    /// Sets the live data: learned weights of shortcuts, and whether the current step leaves a layer out.
     void setLive(editor::LiveSnapshot live);
 
     /// Returns null for an invalid index.

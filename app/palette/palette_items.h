@@ -43,8 +43,7 @@ struct PaletteGroup {
                                                        const std::vector<projects::BlockFile>& library);
 
 /// Returns the edit that applies the item, and the selection after it: a topology for the whole stack, a block for the
-/// selected layers (all if none is selected), a node in the selected graph. The error tells what must be selected
-/// first.
+/// selected layers (else for all), a node in the selected graph. The error says what to select.
 [[nodiscard]] Result<projects::DocumentChange> takeUp(const projects::Project& project, const Place& selection,
                                                       const PaletteItem& item);
 

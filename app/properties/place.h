@@ -90,8 +90,7 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, Lo
 /// Returns the indices of the towers in the order in which they run; in the document's if they read each other.
 [[nodiscard]] std::vector<std::size_t> shownOrder(const projects::Project& whole);
 
-/// Returns the place of a selection. Shortcuts have priority over layers, because they are the more specific choice.
-/// All layers of a loop are the loop.
+/// Returns the place of a selection. Shortcuts have priority over layers. All layers of a loop are the loop.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);
 /// Returns the part of a place that the depth canvas can mark.
 [[nodiscard]] projects::Selection selectionOfPlace(const projects::Project& project, const Place& place);

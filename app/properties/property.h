@@ -30,8 +30,7 @@ enum class PropertyKind {
     Choice,  ///< int: index in `choices`
 };
 
-/// One editable value of a document: a row of the inspector and of the outline. A snapshot; request it again after a
-/// change.
+/// One editable value of a document: a row of the inspector and of the outline. A snapshot of its value.
 struct Property {
     std::string key;     ///< stable, unique in its place; for a field of the schema its JSON pointer
     std::string pointer; ///< JSON pointer of the value; empty if it changes several
@@ -96,8 +95,7 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 [[nodiscard]] std::vector<Property> lossProperties(const projects::Project& project, const LossPlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
-/// Returns the sources of a layer as a list of numbers, to edit its shortcuts by keyboard. Empty if the wiring is not a
-/// mix.
+/// Returns the sources of a layer as a list of numbers, for the keyboard. Empty if the wiring is not a mix.
 [[nodiscard]] std::vector<Property> readsProperty(const projects::Project& project, std::int64_t layer);
 [[nodiscard]] std::vector<Property> topologyProperties(const projects::Project& project);
 

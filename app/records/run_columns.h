@@ -47,8 +47,7 @@ inline constexpr const char* kLastLossColumn = "cost:lastLoss";
 [[nodiscard]] std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs);
 
 /// Reads what each run of the list trains, off the GUI thread and once for each run, and offers the fields that differ
-/// and the studies as columns. Groups the runs, and gives the groups the colours that the project's folder of runs
-/// keeps.
+/// and the studies as columns. Groups the runs, in the colours that the project's folder of runs keeps.
 class RunFields : public QObject {
     Q_OBJECT
 public:

@@ -53,8 +53,7 @@ bool isSame(const visualizers::ParetoRun& a, const visualizers::ParetoRun& b)
     return comparable(a) == comparable(b);
 }
 
-/// Reads parameters and FLOP of a pass of the trained project, and FLOP and time of the steps so far. Blocks; any
-/// thread.
+/// Reads parameters and FLOP of a pass of the trained project, and FLOP and time so far. Blocks; any thread.
 visualizers::ParetoRun costsOf(const engine::RunInfo& run)
 {
     visualizers::ParetoRun point;

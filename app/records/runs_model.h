@@ -38,8 +38,7 @@ public:
     /// Returns the number of runs and groups.
     [[nodiscard]] std::size_t nodes() const { return m_parents.size(); }
     [[nodiscard]] std::size_t parentOf(std::size_t node) const { return m_parents[node]; }
-    /// Returns the nodes below `node`, or the top-level nodes for kRoot. Runs keep the order of the list; groups have
-    /// that of their first runs.
+    /// Returns the nodes below `node`, or the top-level nodes for kRoot. Groups are in the order of their first runs.
     [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t node) const;
     [[nodiscard]] bool isGroup(std::size_t node) const { return node >= m_runs; }
     [[nodiscard]] const QString& titleOf(std::size_t group) const { return m_titles[group - m_runs]; }
@@ -87,8 +86,7 @@ public:
     explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
 
     void setRuns(std::vector<engine::RunInfo> runs);
-    /// Offers these columns, in place of those that the source has offered before. Those that are chosen stand behind
-    /// the model's own.
+    /// Offers these columns in place of the source's former ones. Chosen ones follow the model's own.
     void setColumns(ColumnSource source, std::vector<RunColumn> columns);
     [[nodiscard]] std::vector<RunColumn> offeredColumns() const;
     /// Shows the offered columns of these keys, in this order. A key that is not offered now is kept.
@@ -105,8 +103,7 @@ public:
     [[nodiscard]] bool isDifference(int column) const;
     /// Returns the group of a row, by its key, if it is that of one configuration; else an empty text.
     [[nodiscard]] std::string groupAt(const QModelIndex& index) const;
-    /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
-    /// the earlier one.
+    /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN keeps the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
     /// Sets the theme for the curves' colours beside the names.
     void setTheme(resources::Theme theme);

@@ -37,8 +37,7 @@ public:
     /// columns leave, until the user drags their column.
     RunTable(RunsModel& model, QTreeView& tree);
 
-    /// The model's own columns that are hidden, the grouping, and then the chosen columns, as the user's settings keep
-    /// them.
+    /// The model's hidden columns, the grouping, and the chosen columns, as the user's settings keep them.
     [[nodiscard]] QStringList choice() const;
     void choose(const QStringList& choice);
 

@@ -73,8 +73,7 @@ private:
 [[nodiscard]] QStringList spanTexts(const projects::StageSchedule& schedule, const projects::StageSpan& span,
                                     std::int64_t depth, std::int64_t steps,
                                     const std::optional<projects::SpanCost>& cost);
-/// Returns the texts of a whole curve, from its first steps to its last. `costs` are those of its spans; empty while
-/// they are unknown.
+/// Returns the texts of a whole curve, from its first steps to its last. `costs`, of its spans, may be empty.
 [[nodiscard]] QStringList curveTexts(const projects::StageSchedule& schedule, std::int64_t depth, std::int64_t steps,
                                      const std::vector<projects::SpanCost>& costs);
 /// Returns the training loss before and after a border, and the jump; empty if the loss was not recorded.

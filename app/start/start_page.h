@@ -17,8 +17,7 @@ namespace residua::app {
 
 class Look;
 
-/// Returns the folders of projects that were opened or saved, newest first, from the user's settings. Skips folders
-/// that no longer exist.
+/// Returns the folders of projects that were opened or saved, newest first. Skips folders that no longer exist.
 [[nodiscard]] QStringList recentProjects();
 void rememberProject(const QString& folder);
 

@@ -34,8 +34,7 @@ public:
         std::filesystem::path folder; ///< proposed folder of the model
     };
     /// Returns the texts for training a tokeniser; nullopt if the source is not text or has no path. Relative paths
-    /// start at the project's `directory`, which is also the folder of the model; without a directory, the model goes
-    /// beside the text.
+    /// start at the project's `directory`, which is also the folder of the model; without one it goes beside the text.
     [[nodiscard]] static std::optional<Subject> subjectOf(const projects::Source& source,
                                                           const std::filesystem::path& directory);
 

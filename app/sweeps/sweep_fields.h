@@ -61,8 +61,7 @@ struct ValueProposal {
     QString title;
     std::vector<projects::SweepValue> values;
 };
-/// Returns proposals for the field: presets and sets of shortcuts for "/topology", numbers around the current one for
-/// numbers.
+/// Returns proposals for the field: presets and sets of shortcuts for "/topology", else numbers around the current one.
 [[nodiscard]] std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer);
 
 /// Convert values to and from typed text, "0.5, 1, plain". A value keeps its label in `known`.

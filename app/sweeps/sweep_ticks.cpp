@@ -70,8 +70,7 @@ void SweepTicks::setTicks(std::vector<ValueTick> proposed, const std::vector<pro
     fitHeight();
 }
 
-/// Makes room for every row of values, because the list does not scroll. A value that is wider than the list would
-/// leave the first row empty.
+/// Makes room for every row of values, because the list does not scroll. A wider value would leave the first row empty.
 void SweepTicks::fitHeight()
 {
     setGridSize({std::min(m_widest, std::max(viewport()->width() - 1, kNarrowestTick)), kTickHeight});

@@ -25,11 +25,9 @@ class WindowMemory : public QObject {
 public:
     WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace);
 
-    /// Restores the stored values, except the theme, which is set before the window exists, and stores changes from now
-    /// on.
+    /// Restores the stored values, except the theme, and stores changes from now on.
     void follow(const WindowActions& actions, const DocumentSession& session, Commands& commands);
-    /// Restores where the runs of a project train when it is opened. Called before the commands that look for a run in
-    /// the background.
+    /// Restores where the runs of a project train when it is opened. Called before addRemoteCommands().
     void followPlaces(const DocumentSession& session, RunController& controller);
     /// Places the docks as in the last session, or at their default places. Called once, when the workspace is shown.
     void arrange();

@@ -31,18 +31,15 @@ class Banner : public QFrame {
 public:
     explicit Banner(QWidget* over);
 
-    /// Keeps the banner on the lower border of `area`, a part of the widget, while that is visible and high enough, so
-    /// that it covers nothing below it.
+    /// Keeps the banner on the lower border of `area`, a part of the widget, while that is visible and high enough.
     void keepAbove(QWidget* area);
     /// Replaces the message. Every choice dismisses the banner, and so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
     /// Shows the reason why something failed, until another action succeeds (noticeAction).
     void refuse(const QString& reason);
-    /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus returns to the previous
-    /// widget.
+    /// Asks a question and moves the focus to its first choice. Esc dismisses it, and the focus returns.
     void ask(const QString& question, std::vector<BannerChoice> choices);
-    /// Hides the banner at the first recheck() at which `holds` returns false, because the cause of its message is
-    /// gone.
+    /// Hides the banner at the first recheck() at which `holds` returns false.
     void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
     void recheck();
     /// Called when the document has changed or a run has started, which may remove the cause of the message.

@@ -18,8 +18,7 @@ class Workspace;
 void bringForward(Workspace& workspace, const engine::PageView& view);
 /// Shows the view's columns of the runs, and hides the curves that it hides, those of later runs when they come.
 void showColumnsAndCurves(Workspace& workspace, const engine::PageView& view, const std::filesystem::path& folder);
-/// Sets the choices of the view that the workspace has now, and removes them from it. The others may come with the
-/// numbers of runs.
+/// Sets the choices of the view that the workspace has now, and removes them from it. Others may come later.
 void takeChoices(Workspace& workspace, engine::PageView& view);
 /// Zooms the plots as the view has them, and shows everything in the others.
 void zoomPlots(Workspace& workspace, const engine::PageView& view);

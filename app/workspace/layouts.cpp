@@ -123,8 +123,7 @@ void DockKeeper::apply()
     m_given = present();
 }
 
-/// Returns the current extents of the areas. The lower one is measured on the area, because a dock's own height
-/// excludes the tabs.
+/// Returns the current extents of the areas. Measures the lower area, because a dock's height excludes the tabs.
 DockExtents DockKeeper::present() const
 {
     const int separator = m_window.style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, &m_window);

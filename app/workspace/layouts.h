@@ -11,8 +11,7 @@
 
 namespace residua::app {
 
-/// An arrangement of the panels for one kind of work. Its line in the table makes its action in the View menu and its
-/// name after --view.
+/// An arrangement of the panels for one kind of work. Its line in the table makes its action and its name after --view.
 struct Layout {
     const char* name; ///< after --view
     const char* title;
@@ -21,8 +20,7 @@ struct Layout {
     double below; ///< the share of the height that the panels below the canvases get
     bool left;    ///< whether the panels at the left are shown
     bool right;   ///< whether the panels at the right are shown
-    /// The panel in front beside the curves, where the window is wide enough. Null if all panels below are one tab
-    /// group.
+    /// The panel in front beside the curves, in a wide window. Null if all panels below are one tab group.
     const char* beside;
     double besideShare; ///< of the width below the canvases that the panels beside the curves get
 
@@ -61,8 +59,7 @@ public:
     void want(const DockExtents& wanted);
     /// Lays the docks out for the current size of the window.
     void apply();
-    /// Must be called when a border between docks may have been dragged. Extents that differ from those given become
-    /// the wanted ones.
+    /// Must be called when a border between docks may have been dragged. Other extents become the wanted ones.
     void noticeDrag();
 
 private:

@@ -35,8 +35,7 @@ struct PanelModels {
     visualizers::ShownMatrices& confusion; ///< the same of a classifier's outputs
 };
 
-/// The area of a panel around the canvases. Panels of one area are tabs. Curves and Tables share one place in a narrow
-/// window.
+/// The area of a panel around the canvases. Its panels are tabs. Curves and Tables share one place in a narrow window.
 enum class PanelArea {
     Left,
     Right,

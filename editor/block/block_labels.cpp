@@ -43,8 +43,7 @@ void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const Block
     }
 }
 
-// Paints an error beside, below or above the node if that covers nothing, else to its right, so that errors are always
-// visible.
+// Paints an error beside, below or above the node if that covers nothing, else to its right.
 void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, BlockLabels& labels)
 {
     constexpr float kGap = 10;

@@ -75,8 +75,7 @@ struct AskTyping {
 };
 /// A request to edit the selection's values in the inspector (Enter).
 struct EditSelection {};
-/// A request for the menu of the selection's commands at the pointer. The thing under the pointer has been selected
-/// before.
+/// A request for the menu of commands at the pointer, where the thing under it is selected.
 struct OpenMenu {
     ScreenPoint at;
 };
@@ -123,8 +122,7 @@ public:
     virtual void setState(const ViewState& state) = 0;
     /// Sets the live weights that colour the view, and the layers that the current step leaves out.
     virtual void setLive(LiveSnapshot live) = 0;
-    /// Scrolls to the selection or shows everything. Everything stays visible when the canvas or the stack changes,
-    /// until the user moves the view.
+    /// Scrolls to the selection or shows everything. Everything stays visible until the user moves the view.
     virtual void show(Extent extent) = 0;
     /// Cancels a gesture. Returns false if there is no gesture.
     virtual bool giveUp() = 0;

@@ -68,8 +68,7 @@ public:
     [[nodiscard]] std::optional<Point> fitSpace(const Framing& framing) const;
     void fitTo(const Rect& bounds, const Framing& framing);
     enum class LeftButton { Free, Pans };
-    /// Moves the view by the pointer, which is `inside` the canvas or not. If it returns true, no other code may react
-    /// to the pointer.
+    /// Moves the view by the pointer, which is `inside` the canvas or not. True if nothing else may react to it.
     bool handlePointer(const Rect& bounds, bool inside, LeftButton left);
 
     [[nodiscard]] bool moving() const { return m_moving != Moving::No; }

@@ -9,8 +9,7 @@
 
 namespace residua::editor {
 
-/// The places of texts outside of nodes, on the screen. They must not cover each other or a node, and should not cover
-/// a wire.
+/// The places of texts outside of nodes, on the screen. They cover no other text, no node, and rarely a wire.
 class BlockLabels {
 public:
     BlockLabels(const BlockScene& scene, const Viewport& view);

@@ -143,8 +143,7 @@ private:
         }
     }
 
-    // Orders each row by the mean position of the neighbours in the row before. A box without neighbours there keeps
-    // its place.
+    // Orders each row by the mean position of the neighbours in the row before. Others keep their place.
     void orderRows(bool upwards)
     {
         std::vector<double> place(m_vertices.size(), 0);

@@ -13,8 +13,7 @@ inline constexpr float kBlockGrid = projects::kNodeGrid;
 /// The gap between rows of an automatic layout, with room for three parallel wires and for a shape.
 inline constexpr float kBlockRowGap = 32;
 
-/// A box to be placed, and a wire from the top of one box to the bottom of another. Port positions count from the left
-/// edge.
+/// A box to be placed, and a wire from the top of one box to the bottom of another. Ports count from the left edge.
 struct LayoutBox {
     float width = 0;
     float height = 0;
@@ -46,8 +45,7 @@ struct RouteEnds {
 inline constexpr float kWireClearance = 10;
 
 /// Returns the corners of each wire, including its ends; all pieces are horizontal or vertical. No wire crosses a box,
-/// unless the boxes leave no way between them. Short wires are routed first. The result depends only on the boxes and
-/// wires.
+/// unless the boxes leave no way between them. Short wires are routed first. The result is deterministic.
 [[nodiscard]] std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes,
                                                          const std::vector<RouteEnds>& wires);
 

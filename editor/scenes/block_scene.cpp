@@ -153,8 +153,7 @@ void BlockScene::putAt(BlockNode& node, Point corner) const
     }
 }
 
-// Places nodes without a position: above the nodes that feed them, else below those that they feed, else beside all
-// others.
+// Places nodes without a position: above those that feed them, else below those that they feed, else beside all others.
 void BlockScene::placeLate(const std::vector<std::size_t>& late)
 {
     std::vector<projects::Box> taken;
@@ -342,8 +341,7 @@ std::vector<Wire> BlockScene::wiresIn(const Rect& area) const
 {
     std::vector<Wire> found;
     for (const BlockWire& wire : m_wires) {
-        // Only wires that are wholly inside, because a box drawn over nodes would otherwise select every wire that
-        // passes.
+        // Only wires that are wholly inside, because a box over nodes should not select every wire that passes.
         if (std::ranges::all_of(wire.path, [&](Point p) { return area.contains(p); })) {
             found.push_back(wire.wire);
         }

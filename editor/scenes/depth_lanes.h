@@ -49,8 +49,7 @@ struct ArcShape {
     /// Returns t of the arc at x; 0 or 1 beyond its ends.
     [[nodiscard]] float atX(float x) const;
     [[nodiscard]] float distanceTo(Point p) const;
-    /// Returns false if the arc cannot come within `reach` of the point. Excludes most arcs in a twentieth of the time
-    /// of distanceTo().
+    /// Returns false if the arc cannot come within `reach` of the point. Much faster than distanceTo().
     [[nodiscard]] bool mayPass(Point p, float reach) const;
 };
 

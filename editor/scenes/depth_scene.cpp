@@ -373,8 +373,7 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
 {
     std::vector<Shortcut> found;
     for (const Arc& arc : m_arcs) {
-        // An arc is in the box if its top is; otherwise a box over a few arcs would select all arcs that pass below
-        // them.
+        // An arc is in the box if its top is, so that a box does not select all arcs that pass through it.
         if (arc.kind != projects::ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
             found.insert(found.end(), members(arc).begin(), members(arc).end());
         }

@@ -8,8 +8,7 @@
 #include <set>
 #include <vector>
 
-// The layers that are drawn folded: layers of one block as one box, and a loop as its first visit. Part of the view's
-// state.
+// The layers that are drawn folded: layers of one block as one box, and a loop as its first visit.
 namespace residua::editor {
 
 /// Consecutive stored layers first..last. Counted so, a fold does not depend on the visits of loops.

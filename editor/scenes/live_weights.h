@@ -37,8 +37,7 @@ struct LiveValues {
     std::int64_t feature = 0; ///< the feature of these weights, for LiveMeasure::Feature
 };
 
-/// Returns the colour of a weight: from the colour map of magnitudes, or from that of signed values about the scale's
-/// centre.
+/// Returns the colour of a weight: from the map of magnitudes, or from that of signed values about the scale's centre.
 [[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
@@ -75,8 +74,7 @@ public:
     [[nodiscard]] LiveWeights rowShares() const;
     /// True if this is a result of rowShares().
     [[nodiscard]] bool areShares() const { return m_shares; }
-    /// Sets the measured effects of shortcuts, at the step of the checkpoint that they were measured on. clear()
-    /// removes them.
+    /// Sets the measured effects of shortcuts, at the step of their checkpoint. clear() removes them.
     void setEffects(std::map<projects::Shortcut, LiveEffect> effects, std::int64_t step);
     /// Returns the effect of a shortcut; null if it is not known.
     [[nodiscard]] const LiveEffect* effect(const projects::Shortcut& shortcut) const;
@@ -104,8 +102,7 @@ public:
     {
         return of(measure).scale;
     }
-    /// Returns the share of the layer that the step runs: 1 all, 0 nothing, between them a share of its heads or MLP
-    /// parts.
+    /// Returns the share of the layer that the step runs: 1 all, 0 nothing, else of its heads or MLP parts.
     [[nodiscard]] double activeShare(std::int64_t layer) const;
     [[nodiscard]] bool isActive(std::int64_t layer) const { return activeShare(layer) > 0; }
     [[nodiscard]] PortWeights port(projects::MixPort port, LiveMeasure measure = LiveMeasure::Mean) const;

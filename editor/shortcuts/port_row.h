@@ -31,8 +31,7 @@ public:
     };
     /// Toggles the port at a point. Returns false if there is no toggle.
     bool click(Point onScreen, Click how);
-    /// For the keys: shows the next choice (1) or the previous one (−1) among all ports and each single port,
-    /// cyclically.
+    /// Shows the next choice (1) or the previous one (−1) among all ports and each single port, cyclically.
     void step(int direction);
     void paint(ImDrawList& list, resources::Theme theme, Point pointer) const;
 

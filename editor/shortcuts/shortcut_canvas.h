@@ -40,8 +40,7 @@ protected:
     [[nodiscard]] virtual bool inGesture() const = 0;
     /// Cancels a gesture. Returns false if there is no gesture.
     virtual bool giveUpGesture() = 0;
-    /// Handles the pointer in a frame in which it does not move the view. If it is not `inside`, it is far away from
-    /// everything.
+    /// Handles the pointer in a frame in which it does not move the view. Unless `inside`, it is far away.
     virtual void handlePointer(Point pointer, bool inside) = 0;
     virtual void handleKeys() = 0;
     virtual void paint(ImDrawList& list) = 0;

@@ -77,8 +77,7 @@ enum class GapMeasure { FunctionError, WeightError, Correlation, Seconds };
 [[nodiscard]] std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure);
 
 /// Returns an upper bound on the least relative error of any factors of a weight (theorem 3.5): the error of the
-/// spectral start minus the theorem's bound. Returns nullopt if no spectral start was fitted, or the theorem does not
-/// apply.
+/// spectral start minus the theorem's bound. Nullopt without a spectral start, or if the theorem does not apply.
 [[nodiscard]] std::optional<double> bestAtMost(const engine::Gap& gap, std::size_t weight);
 
 } // namespace residua::visualizers

@@ -29,8 +29,7 @@ class DistancePlot final : public Plot {
 public:
     explicit DistancePlot(QWidget* parent);
 
-    /// `label` names the weights. `low` and `high` are those of the weights at all steps, so that the axis does not
-    /// move.
+    /// `label` names the weights. `low` and `high` are those of the weights at all steps, so that the axis stays.
     void setWeights(const std::vector<DistanceWeights>& weights, const QString& label, double low, double high);
     void setTheme(resources::Theme theme);
 

@@ -30,8 +30,7 @@ constexpr int kMostFeatures = 1'000'000;
 constexpr int kAllFeatures = -1;  ///< used instead of a feature's number
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
 
-/// Fills the box with the choices, if there are any, and the current one. An unchanged list is kept, because it may be
-/// open.
+/// Fills the box with the choices, if there are any, and the current one. Keeps an unchanged list, which may be open.
 template <class Choice>
 void fill(QComboBox& box, const QStringList& titles, const std::vector<Choice>& choices, const Choice& made)
 {

@@ -44,8 +44,7 @@ public:
     };
 
     /// Adds a frame. Replaces the frames at or after its step, so that steps stay ascending. If all frames need more
-    /// than the byte limit, every second one of each matrix is removed; its first, its pinned and its newest frame
-    /// stay.
+    /// than the byte limit, every second one of each matrix is removed, except its first, pinned and newest.
     void append(const engine::Matrix& matrix);
     /// Sets the number of bytes that frames may need, those of the run to compare with apart.
     void setByteLimit(std::size_t bytes) { m_byteLimit = bytes; }

@@ -204,8 +204,7 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-/// The bar has numbers in its middle and at its ends, which enclose every value. For counts it has only
-/// whole numbers.
+/// The bar has numbers in its middle and at its ends, which enclose every value. Counts have whole numbers.
 void HeatmapGrid::setColours()
 {
     const projects::WeightScale& scale = m_picture.scale;

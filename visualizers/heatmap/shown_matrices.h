@@ -48,8 +48,7 @@ public:
     /// Appends matrices of that run.
     void appendCompared(const std::vector<engine::Matrix>& matrices);
 
-    /// Requests the weights of a single feature, which setFeature() delivers; nullopt shows those of all features
-    /// again.
+    /// Requests the weights of a single feature, which setFeature() delivers; nullopt: of all features.
     void wantFeature(std::optional<int> feature);
     /// Sets the applied weights (matrix::kMix) of one feature by step. If empty, those of all features are shown again.
     void setFeature(int feature, const std::vector<engine::Matrix>& matrices);
@@ -104,8 +103,7 @@ public:
     [[nodiscard]] std::optional<std::int64_t> step() const;
     /// Returns every matrix as shown at that step, each with the value of its kind; empty if nothing is shown.
     [[nodiscard]] std::vector<HeatmapFrames::Shown> framesShown() const;
-    /// Returns the name of the cells' values if they are not the recorded numbers: "change since step 0". Empty if they
-    /// are.
+    /// Returns the name of the cells' values, such as "change since step 0"; empty for the recorded numbers.
     [[nodiscard]] QString valueTitle() const { return titleOf(value(), series()); }
     [[nodiscard]] QString titleOf(CellValue value, const engine::MatrixName& name) const;
     [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }

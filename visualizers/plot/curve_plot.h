@@ -36,8 +36,7 @@ public:
     void setSpec(PlotSpec spec);
     /// Curves of groups that this is true of are not drawn, and have no entry in the legend.
     void leaveOutIf(std::function<bool(const std::string& group)> isLeftOut) { m_isLeftOut = std::move(isLeftOut); }
-    /// Returns the keys of the entries of the legend whose curves are hidden: "group KEY" by PlotCurve::group, "number
-    /// TITLE".
+    /// Returns the keys of the entries of the legend whose curves are hidden: "group KEY", "number TITLE".
     [[nodiscard]] const std::set<QString>& hidden() const { return m_hidden; }
     /// Hides the curves of these entries, also if they are added later, and shows all others.
     void hide(std::set<QString> keys);

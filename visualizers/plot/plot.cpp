@@ -5,8 +5,7 @@
 
 namespace residua::visualizers {
 
-/// Ignores other buttons. They open a menu, which receives the release, so that QCustomPlot would wait for it with an
-/// unfinished selection.
+/// Ignores other buttons. Their release goes to the menu that they open, and QCustomPlot would wait for it.
 void Plot::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() == Qt::LeftButton) {

@@ -34,8 +34,7 @@ public:
     /// Writes the plot as PNG, SVG, PDF or CSV, by the suffix of `path`, in this size. It is drawn now, and encoded and
     /// written on another thread.
     QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
-    /// Writes the plot as chosen: SVG and PDF with a width and a size of text on paper, in the proportions of the
-    /// shape.
+    /// Writes the plot as chosen: SVG and PDF with a width and a size of text on paper, in the shape's proportions.
     QFuture<Status> exportAs(const QString& path, const ExportChoice& choice);
 
     /// Returns the ranges that a person has zoomed to: x from, x to, y from, y to. nullopt while everything is shown.
@@ -68,8 +67,7 @@ private:
     /// Called when the pointer has left. Hides things shown under it.
     void leavePlot();
 
-    /// Runs `work` on a thread of its own. Not on Qt's global pool, because Qt paints with that one, and the GUI thread
-    /// would wait for its tasks.
+    /// Runs `work` on a thread of its own. Not on Qt's global pool, with which Qt paints.
     template <class Work>
     auto onThread(Work work);
 

@@ -37,8 +37,7 @@ public:
     void cut(double step);
     /// Sets the axis of raw() and smooth(). FLOP are units of the whole network times `flopPerUnit`.
     void setAxis(XAxis axis, double flopPerUnit);
-    /// Sets the number of points that smooth() averages; 1: it stays empty. Clears smooth(), which only catchUp()
-    /// fills.
+    /// Sets the number of points that smooth() averages; 1: it stays empty. Clears smooth().
     void setWindow(double points);
     [[nodiscard]] double window() const { return m_window; }
     /// Adds up to `most` further points to smooth(), and returns their number.
@@ -59,8 +58,7 @@ private:
     std::size_t m_averaged = 0; ///< number of points in the average
 };
 
-/// Writes the numbers of a plot with a header line. It owns its data, so that another thread can run it while the plot
-/// changes.
+/// Writes the numbers of a plot with a header line. It owns its data. Any thread.
 using CsvText = std::function<void(QTextStream&)>;
 
 /// Returns the text as a quoted CSV field.

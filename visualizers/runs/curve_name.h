@@ -29,8 +29,7 @@ struct ColumnCurve {
     std::strong_ordering operator<=>(const ColumnCurve&) const = default;
 };
 
-/// The identity of a run's curve in RunCurves: a metric, by its name, or a column. The curves of a row are consecutive,
-/// by column.
+/// The identity of a run's curve in RunCurves: a metric, by its name, or a column. A row has consecutive ones.
 using CurveName = std::variant<std::string, ColumnCurve>;
 
 /// Returns the column of a curve; 0 if it has no column.

@@ -320,8 +320,7 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
                                     curve.positions(3));
 }
 
-/// Adds the theorems' bounds on the losses, dashed in the colour of their run. Their caveats are on the figure, so that
-/// every picture includes them.
+/// Adds the theorems' bounds on the losses, dashed in the colour of their run. Every picture includes their caveats.
 void RunPlot::addBounds(PlotSpec& spec) const
 {
     const bool byStep = xAxis() == XAxis::Step;

@@ -68,8 +68,7 @@ public:
 
     /// Returns the effects of the bands' borders on the number shown; empty for the columns of a row.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
-    /// Returns the name of the run whose bands and transitions are shown, or an empty text if fewer than two runs are
-    /// shown.
+    /// Returns the name of the run whose bands and transitions are shown, or an empty text for a single run.
     [[nodiscard]] QString stagedName() const;
     void setTheme(resources::Theme theme);
     [[nodiscard]] CsvText csvText() const;

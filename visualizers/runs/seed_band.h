@@ -17,8 +17,7 @@ public:
     /// Sets the number of points of each curve's moving average; 1: no average.
     void setWindow(double points);
     /// Computes the mean over these runs, at least one, or over the differences from their partners in `less`, which is
-    /// empty or as long as `runs`. The series must be valid during the call only. For the same series, only new steps
-    /// are processed.
+    /// empty or as long as `runs`. The series must be valid during the call only. Processes only new steps.
     void follow(const std::vector<const Series*>& runs, const std::vector<const Series*>& less = {});
 
     [[nodiscard]] const Curve& mean() const { return curveOf(m_mean); }

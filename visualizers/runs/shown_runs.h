@@ -88,8 +88,7 @@ public:
     /// Hides all runs and resets the chosen one.
     void clear();
 
-    /// Returns the shown runs in the order in which they were overlaid; find() returns null for a run that is not
-    /// shown.
+    /// Returns the shown runs in the order in which they were overlaid; find() returns null for others.
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 

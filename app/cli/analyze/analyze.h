@@ -56,24 +56,21 @@ template <class Ready>
 [[nodiscard]] Exit runStability(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> stabilityOptions();
 
-/// `analyze knockout`: what the network of a run's checkpoint loses without each of its shortcuts, layers, halves or
-/// streams.
+/// `analyze knockout`: what a checkpoint's network loses without each of its shortcuts, layers, halves or streams.
 [[nodiscard]] Exit runKnockout(const Arguments& arguments, const Console& console);
 
 /// `analyze interventions`: what the network of a run's checkpoint loses with other values in its parallel streams, or
 /// other matrices between them.
 [[nodiscard]] Exit runInterventions(const Arguments& arguments, const Console& console);
 
-/// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model, given by numbers or by a
-/// project.
+/// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model of numbers or a project.
 [[nodiscard]] Exit runTheory(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> theoryOptions();
 
 /// `analyze theory --figure 5`: both panels of DeepCrossAttention's figure 5 at several widths, as a table, CSV or SVG.
 [[nodiscard]] Exit runGrnGains(const Arguments& arguments, const Console& console);
 
-/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, with the solvers' results
-/// beside the bounds.
+/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, with the solvers' results.
 [[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();
 
@@ -86,8 +83,7 @@ template <class Ready>
 /// with the 5th and the 95th percentile (DeepCrossAttention, figure 10), as a table, CSV or SVG.
 [[nodiscard]] Exit runDistribution(const Arguments& arguments, const Console& console);
 
-/// `analyze layers RUN`: every layer with its shape and cost and what the run has recorded of it, as a table, JSON or
-/// CSV.
+/// `analyze layers RUN`: every layer with its shape, cost and recorded numbers, as a table, JSON or CSV.
 [[nodiscard]] Exit runLayers(const Arguments& arguments, const Console& console);
 
 /// `analyze metrics RUN...`: all recorded time series of runs, as a table of their last values, JSON or CSV.

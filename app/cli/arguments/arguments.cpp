@@ -136,8 +136,7 @@ std::string dotted(const std::string& pointer)
     return word + "=";
 }
 
-/// Returns the words of the fields that `isWanted` accepts. Skips fields in lists, because a word list cannot contain
-/// their indices.
+/// Returns the words of the fields that `isWanted` accepts. Skips fields in lists, which have an index.
 std::vector<std::string> fieldsThat(bool (*isWanted)(const projects::FieldEntry&))
 {
     std::vector<std::string> words{"topology="};

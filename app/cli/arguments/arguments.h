@@ -94,8 +94,7 @@ private:
 /// Whether a command's result is its output or files. With Output it fails if standard output cannot be written.
 enum class Yields { Output, Files };
 
-/// One command of residua-cli. To add one, write its function in a commands/commands_*.cpp and its entry in that file's
-/// table.
+/// One command of residua-cli. To add one, write its function and its entry in a commands/commands_*.cpp.
 struct Command {
     std::string name;
     std::string summary; ///< one line
@@ -129,8 +128,7 @@ struct Call {
 [[nodiscard]] const std::vector<std::string>& recipeNames();
 [[nodiscard]] const std::vector<std::string>& topologyNames();
 [[nodiscard]] const std::vector<std::string>& topicNames(); ///< pages of the help
-/// Returns every field that --set can set, with dots: "training.batch=". Fields in lists are omitted, because they have
-/// an index.
+/// Returns every field that --set can set, with dots: "training.batch=". Omits fields in lists.
 [[nodiscard]] const std::vector<std::string>& fieldWords();
 /// Returns every field that a sweep can vary, in the same form.
 [[nodiscard]] const std::vector<std::string>& axisWords();

@@ -32,8 +32,7 @@ inline constexpr const char* kSignalsHelp =
 [[nodiscard]] nlohmann::json overviewJson(const std::vector<Command>& commands);
 [[nodiscard]] nlohmann::json explanationJson(const Command& command);
 
-/// Return manual pages of section 1 in man(7), made from the table that --help prints: of the program, and of one
-/// command.
+/// Return manual pages of section 1 in man(7) of the program and of one command, from the table of --help.
 [[nodiscard]] std::string manPage(const std::vector<Command>& commands);
 [[nodiscard]] std::string manPage(const Command& command);
 

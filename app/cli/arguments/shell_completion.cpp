@@ -28,8 +28,7 @@ std::vector<std::string> optionWords(const Command& command)
     return words;
 }
 
-/// Lists of words that several options and positionals share. Each list is written once to a script, under its own
-/// name.
+/// Lists of words that several options and positionals share. A script has each list once.
 class WordLists {
 public:
     /// Returns the name of the list.

@@ -141,8 +141,7 @@ std::vector<projects::Change> trainedOtherwise(const projects::Project& frozen, 
 }
 
 /// Checks that the project is the run's own, except for remarks and the number of steps, which may be higher: the run
-/// keeps its original schedule. `written` is the document without the command's steps, for which the schedule may have
-/// been stretched.
+/// keeps its original schedule. `written` is the document without the command's steps.
 Status sameProject(const projects::Project& frozen, projects::Project written, const std::filesystem::path& run)
 {
     projects::Project stretched = written;

@@ -149,8 +149,7 @@ std::string trainsText(const TrainedRuns& trained, const char* between, std::siz
     return text;
 }
 
-/// Returns what would decide a difference that cannot tell. `recording` has how long its runs take; null if nothing was
-/// recorded.
+/// Returns what would decide a difference that cannot tell. `recording`, with the time of its runs, may be null.
 std::string needText(const projects::PairedDifference& difference, const TrainedRuns& trained,
                      const Recording* recording)
 {

@@ -33,8 +33,7 @@ struct Outcome {
 [[nodiscard]] std::string commandOf(const Reproduction& row, const Comparison& comparison);
 /// Returns the recording of that command with both sides, one with paired values if possible; null without one.
 [[nodiscard]] const Recording* recordingFor(const Reproduction& row, const Comparison& comparison);
-/// Returns the outcome by that recording. If a side was recorded as a mean, the difference is that of means
-/// (differenceOfMeans).
+/// Returns the outcome by that recording. Uses differenceOfMeans if a side was recorded as a mean.
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
 [[nodiscard]] std::vector<Outcome> recordedOutcomes(const Reproduction& row);
 /// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A

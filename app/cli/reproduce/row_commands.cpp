@@ -158,8 +158,7 @@ bool endedWithFailures(const SweepPlan& plan)
     return std::ranges::all_of(plan.members, hasEnded) && std::ranges::any_of(plan.members, hasFailed);
 }
 
-/// Returns the folders of the runs that a command has trained and that failed. Empty if the command ended for another
-/// reason.
+/// Returns the folders of the runs that a command has trained and that failed. Empty for other failures.
 std::vector<std::string> failedRuns(const std::vector<std::string>& words, const Console& console)
 {
     std::vector<std::string> failed;

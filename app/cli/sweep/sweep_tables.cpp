@@ -29,8 +29,7 @@ double totalFlops(const SweepPlan& plan)
     return total;
 }
 
-/// Returns the cost that the members are compared by: the FLOP of the training, or of a forward pass if they go on from
-/// a run.
+/// Returns the cost that the members are compared by: the FLOP of the training, or of a pass if they go on from a run.
 double costOf(const SweepPlan& plan, const Planned& planned)
 {
     return plan.origin ? planned.member.cost.forwardFlops : planned.member.trainFlops;

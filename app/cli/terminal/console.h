@@ -77,8 +77,7 @@ public:
     void status(const std::string& text) const;
     /// Writes a line of progress.
     void progress(const std::string& text) const;
-    /// Returns the table (see below). On a narrower terminal, columns that do not fit are below, with the first column
-    /// repeated.
+    /// Returns the table (see below). Columns that do not fit the terminal are below, after the first one.
     [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows) const;
 
 private:

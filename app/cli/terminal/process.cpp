@@ -59,8 +59,7 @@ void handleEnds(void (*handler)(int))
     }
 }
 
-/// Opens /dev/null in the wrong direction for each closed standard descriptor: using it is still an error, and no later
-/// file gets its number.
+/// Opens /dev/null in the wrong direction for each closed standard descriptor: no later file gets its number.
 void openStandardDescriptors()
 {
     constexpr int kDirections[] = {O_WRONLY, O_RDONLY, O_RDONLY};
