@@ -224,11 +224,7 @@ Exit runGap(const Arguments& arguments, const Console& console)
 std::vector<OptionSpec> gapOptions()
 {
     std::vector<OptionSpec> options = optionsOf<engine::GapRequest>();
-    options.push_back({.name = "sort",
-                       .kind = OptionKind::Text,
-                       .value = "BY",
-                       .help = "layer (default), size or error",
-                       .choices = {"layer", "size", "error"}});
+    options.push_back(choiceOption("sort", "BY", "layer (default), size or error", {"layer", "size", "error"}));
     return options;
 }
 

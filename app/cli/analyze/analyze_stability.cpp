@@ -343,40 +343,19 @@ Exit runStability(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> stabilityOptions()
 {
-    return {{"figure",
-             OptionKind::Integer,
-             "N",
-             "instead of a run: 4, RaPTr's figure of a linear network by depth",
-             {},
-             4,
-             4},
-            {"dimension",
-             OptionKind::Integer,
-             "D",
-             "with --figure: the features of the network (default: 100)",
-             {},
-             2,
-             1e6},
-            {"layers",
-             OptionKind::Integer,
-             "L",
-             "with --figure: the largest depth (default: " + std::to_string(kDeepest) + ")",
-             {},
-             1,
-             1e6},
+    return {integerOption("figure", "N", "instead of a run: 4, RaPTr's figure of a linear network by depth", 4, 4),
+            integerOption("dimension", "D", "with --figure: the features of the network (default: 100)", 2, 1e6),
+            integerOption("layers", "L", "with --figure: the largest depth (default: " + std::to_string(kDeepest) + ")",
+                          1, 1e6),
             optionsOf<engine::StabilityRequest>().front(),
             optionsOf<engine::StabilityRequest>().at(1),
-            {.name = "norm",
-             .kind = OptionKind::Text,
-             .value = "NORM",
-             .help = "with --figure: the norm of the shared matrix that is 1 (default: frobenius, under which "
-                     "the paper's power holds)",
-             .choices = {kFrobenius, kSpectral}},
-            {.name = "without",
-             .kind = OptionKind::Text,
-             .value = "PART",
-             .help = "with --figure: layers without their residual or their norm (lemma 5.4 b and c)",
-             .choices = {kResidual, kLayerNorm}}};
+            choiceOption("norm", "NORM",
+                         "with --figure: the norm of the shared matrix that is 1 (default: frobenius, under which "
+                         "the paper's power holds)",
+                         {kFrobenius, kSpectral}),
+            choiceOption("without", "PART",
+                         "with --figure: layers without their residual or their norm (lemma 5.4 b and c)",
+                         {kResidual, kLayerNorm})};
 }
 
 } // namespace residua::cli

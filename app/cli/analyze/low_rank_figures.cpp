@@ -291,14 +291,11 @@ Exit runLowRankFigure(const Arguments& arguments, const Console& console)
 std::vector<OptionSpec> lowRankFigureOptions()
 {
     return {
-        {"figure",
-         OptionKind::Integer,
-         "N",
-         "figure 1, 2, 3 or 4 of the paper on low-rank initialisation with the solvers' results, or 5, the gains of "
-         "DeepCrossAttention",
-         {},
-         1,
-         5},
+        integerOption(
+            "figure", "N",
+            "figure 1, 2, 3 or 4 of the paper on low-rank initialisation with the solvers' results, or 5, the gains of "
+            "DeepCrossAttention",
+            1, 5),
         {"methods", OptionKind::Text, "LIST",
          "figures 1 and 4: separated by commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods +
              ")"},

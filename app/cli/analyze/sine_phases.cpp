@@ -196,17 +196,10 @@ Exit runSinePhases(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> sinePhasesOptions()
 {
-    return {{.name = "theorem",
-             .kind = OptionKind::Text,
-             .value = "NAME",
-             .help = "I.1, the phases of RaPTr's two-layer network and the steps that each needs",
-             .choices = {kTheorem}},
-            {.name = "rate",
-             .kind = OptionKind::Real,
-             .value = "R",
-             .help = "with --theorem: the learning rate (default: 0.1 to 0.001)",
-             .minimum = theory::kLeastSineRate,
-             .maximum = theory::kMostSineRate}};
+    return {choiceOption("theorem", "NAME",
+                         "I.1, the phases of RaPTr's two-layer network and the steps that each needs", {kTheorem}),
+            realOption("rate", "R", "with --theorem: the learning rate (default: 0.1 to 0.001)", theory::kLeastSineRate,
+                       theory::kMostSineRate)};
 }
 
 } // namespace residua::cli

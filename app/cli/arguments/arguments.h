@@ -39,6 +39,28 @@ struct OptionSpec {
     Beside beside = Beside::Nothing;
 };
 
+/// Make the option of a number from `least` to `most`.
+[[nodiscard]] inline OptionSpec integerOption(std::string name, std::string value, std::string help, double least,
+                                              double most = kMostInteger)
+{
+    return {std::move(name), OptionKind::Integer, std::move(value), std::move(help), {}, least, most};
+}
+[[nodiscard]] inline OptionSpec realOption(std::string name, std::string value, std::string help, double least,
+                                           double most = kMostInteger)
+{
+    return {std::move(name), OptionKind::Real, std::move(value), std::move(help), {}, least, most};
+}
+/// Makes the option of one of these words.
+[[nodiscard]] inline OptionSpec choiceOption(std::string name, std::string value, std::string help,
+                                             std::vector<std::string> choices)
+{
+    return {.name = std::move(name),
+            .kind = OptionKind::Text,
+            .value = std::move(value),
+            .help = std::move(help),
+            .choices = std::move(choices)};
+}
+
 /// Repeated: one or more words; AnyNumber: none or more. Both only for the last positional.
 enum class Presence { Required, Optional, Repeated, AnyNumber };
 [[nodiscard]] inline bool repeats(Presence presence)

@@ -394,12 +394,8 @@ Command stabilityCommand()
 Command knockoutCommand()
 {
     std::vector<OptionSpec> options = optionsOf<engine::KnockoutRequest>();
-    options.push_back({"weakest",
-                       OptionKind::Integer,
-                       "K",
-                       "also name the K weakest shortcuts that can be left out together",
-                       {},
-                       1});
+    options.push_back(
+        integerOption("weakest", "K", "also name the K weakest shortcuts that can be left out together", 1));
     options.push_back(weakByOption("of --weakest"));
     return measured("analyze knockout",
                     "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",

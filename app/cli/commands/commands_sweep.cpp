@@ -95,12 +95,9 @@ PositionalSpec subjectArgument()
 
 OptionSpec knockoutBatchesOption()
 {
-    return {"batches",
-            OptionKind::Integer,
-            "K",
-            "of --prune-weakest: held-out batches that the effects are measured on (default: those of a validation)",
-            {},
-            1};
+    return integerOption(
+        "batches", "K",
+        "of --prune-weakest: held-out batches that the effects are measured on (default: those of a validation)", 1);
 }
 
 OptionSpec devicesOption()
@@ -246,12 +243,7 @@ std::vector<Command> sweepCommands()
            {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
            {"part", OptionKind::Text, "K/N", "train members K, K+N, K+2N, … alone, as one of N jobs"},
            {"jobs", OptionKind::Integer, "N", "train with N processes of this machine at once", {}, 1},
-           {"threads",
-            OptionKind::Integer,
-            "N",
-            "of each process (default: the processors, which --jobs shares evenly)",
-            {},
-            1},
+           integerOption("threads", "N", "of each process (default: the processors, which --jobs shares evenly)", 1),
            {"rungs", OptionKind::Text, "N1,N2",
             "stop the losers early: all members train to step N1, the better half of them (over seeds) to N2, and so "
             "on; "
@@ -265,12 +257,7 @@ std::vector<Command> sweepCommands()
             "go on with a trained RUN without its K weakest shortcuts, for each number K or share such as 50%"},
            weakByOption("of --prune-weakest"),
            knockoutBatchesOption(),
-           {"step",
-            OptionKind::Integer,
-            "N",
-            "of --prune-weakest: RUN's checkpoint of this step (default: the last)",
-            {},
-            0},
+           integerOption("step", "N", "of --prune-weakest: RUN's checkpoint of this step (default: the last)", 0),
            {"tower", OptionKind::Text, "NAME",
             "of --prune-weakest: the tower that loses shortcuts (default: the first)"},
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},

@@ -326,13 +326,11 @@ void setPaths(engine::RunRef& of, const Computing& computing)
 
 OptionSpec placeOption()
 {
-    return {.name = kPlace,
-            .kind = OptionKind::Text,
-            .value = "PLACE",
-            .help = "where the engine runs: background (a process that outlives this one), a name from the list of "
-                    "places that the window has too, or a new place as NAME=COMMAND, where COMMAND ends in "
-                    "residua-engine --stdio (default: the run's place, or a child of this process)",
-            .choices = {"background"}};
+    return choiceOption(kPlace, "PLACE",
+                        "where the engine runs: background (a process that outlives this one), a name from the list of "
+                        "places that the window has too, or a new place as NAME=COMMAND, where COMMAND ends in "
+                        "residua-engine --stdio (default: the run's place, or a child of this process)",
+                        {"background"});
 }
 
 OptionSpec folderOption()
@@ -354,11 +352,7 @@ OptionSpec detachOption()
 
 OptionSpec deviceOption()
 {
-    return {.name = "device",
-            .kind = OptionKind::Text,
-            .value = "KEY",
-            .help = "cpu or cuda:N (residua-cli devices lists them)",
-            .choices = {"cpu", "cuda:0"}};
+    return choiceOption("device", "KEY", "cpu or cuda:N (residua-cli devices lists them)", {"cpu", "cuda:0"});
 }
 
 OptionSpec threadsOption()
