@@ -10,23 +10,7 @@
 
 namespace residua::app {
 
-CommandGroup::CommandGroup(const WindowParts& parts)
-    : QObject(parts.window),
-      m_folders(parts.folders),
-      m_actions(parts.actions),
-      m_menus(parts.menus),
-      m_look(parts.look),
-      m_session(parts.session),
-      m_engine(parts.engine),
-      m_controller(parts.controller),
-      m_workspace(parts.workspace),
-      m_documents(parts.documents),
-      m_bar(parts.bar),
-      m_banner(parts.banner),
-      m_status(parts.status),
-      m_window(parts.window)
-{
-}
+CommandGroup::CommandGroup(const WindowParts& parts) : QObject(parts.window), m_parts(parts) {}
 
 void CommandGroup::refuse(const QString& reason)
 {

@@ -70,19 +70,23 @@ protected:
     /// Enters a value that is being typed in the window, as if its field lost the focus.
     void finishTyping() const;
 
-    const WindowFolders& m_folders;
-    const WindowActions& m_actions;
-    const WindowMenus& m_menus;
-    Look& m_look;
-    DocumentSession& m_session;
-    EngineBridge& m_engine;
-    RunController& m_controller;
-    Workspace& m_workspace;
-    DocumentViews& m_documents;
-    RunBar& m_bar;
-    Banner& m_banner;
-    StatusLine& m_status;
-    QWidget* m_window;
+private:
+    const WindowParts m_parts;
+
+protected:
+    const WindowFolders& m_folders = m_parts.folders;
+    const WindowActions& m_actions = m_parts.actions;
+    const WindowMenus& m_menus = m_parts.menus;
+    Look& m_look = m_parts.look;
+    DocumentSession& m_session = m_parts.session;
+    EngineBridge& m_engine = m_parts.engine;
+    RunController& m_controller = m_parts.controller;
+    Workspace& m_workspace = m_parts.workspace;
+    DocumentViews& m_documents = m_parts.documents;
+    RunBar& m_bar = m_parts.bar;
+    Banner& m_banner = m_parts.banner;
+    StatusLine& m_status = m_parts.status;
+    QWidget* const m_window = m_parts.window;
 };
 
 // Groups that other code does not call. The window owns them.

@@ -53,7 +53,7 @@ struct Range {
 
 class ParetoView::Impl {
 public:
-    Impl(ShownRuns& shown, ParetoView* view);
+    Impl(ShownRuns& shown, ParetoView* of);
 
     void show();
     void retheme();
@@ -64,11 +64,12 @@ public:
     /// Resets the user's zoom.
     void showAll();
 
-    Plot* plot;
-    QComboBox* cost;
-    QComboBox* scale;
-    QComboBox* measure;
-    QLabel* empty;
+    ParetoView* const view;
+    Plot* plot = new Plot(view);
+    QComboBox* cost = new PlotChoice(view);
+    QComboBox* scale = new PlotChoice(view);
+    QComboBox* measure = new PlotChoice(view);
+    QLabel* empty = inviteOver(*plot, {});
     std::vector<ParetoRun> runs;
     resources::Theme theme = resources::Theme::Light;
 
@@ -114,29 +115,17 @@ private:
     }
 
     ShownRuns& m_shown;
-    ParetoView* m_view;
     std::vector<ParetoPoint> m_points;
     std::vector<std::size_t> m_front;           ///< indices of points, by cost
     std::vector<QCPAbstractPlottable*> m_drawn; ///< points, their bars and their runs
-    QCPCurve* m_line;
-    QCPGraph* m_chosen;
-    QCPItemText* m_name;
+    QCPCurve* m_line = new QCPCurve(plot->xAxis, plot->yAxis);
+    QCPGraph* m_chosen = plot->addGraph();
+    QCPItemText* m_name = new QCPItemText(plot);
     std::optional<QPointF> m_pointer; ///< over the plot, whose runs may change below it
-    FrontNames m_names;
+    FrontNames m_names{*plot};
 };
 
-ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
-    : plot(new Plot(view)),
-      cost(new PlotChoice(view)),
-      scale(new PlotChoice(view)),
-      measure(new PlotChoice(view)),
-      empty(inviteOver(*plot, {})),
-      m_shown(shown),
-      m_view(view),
-      m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
-      m_chosen(plot->addGraph()),
-      m_name(new QCPItemText(plot)),
-      m_names(*plot)
+ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* of) : view(of), m_shown(shown)
 {
     m_chosen->setName(QStringLiteral("chosen"));
     m_chosen->setLineStyle(QCPGraph::lsNone);
@@ -156,7 +145,7 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
 
 void ParetoView::Impl::layOut()
 {
-    m_view->setAccessibleName(tr("Pareto front"));
+    view->setAccessibleName(tr("Pareto front"));
     plot->setAccessibleName(tr("Plot of loss against cost"));
     plot->setFocusPolicy(Qt::StrongFocus);
     plot->setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
@@ -176,7 +165,7 @@ void ParetoView::Impl::layOut()
     for (QComboBox* box : {measure, cost, scale}) {
         controls->addWidget(box);
     }
-    auto* column = new QVBoxLayout(m_view);
+    auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addLayout(controls);
@@ -186,21 +175,21 @@ void ParetoView::Impl::layOut()
 void ParetoView::Impl::connectControls()
 {
     for (QComboBox* box : {cost, scale, measure}) {
-        QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
+        QObject::connect(box, &QComboBox::currentIndexChanged, view, [this] { showAll(); });
     }
-    QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
-    QObject::connect(plot, &Plot::wholeWanted, m_view, [this] { showAll(); });
-    QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { plot->setFollowing(false); });
-    QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) {
+    QObject::connect(plot, &QCustomPlot::mouseDoubleClick, view, [this] { showAll(); });
+    QObject::connect(plot, &Plot::wholeWanted, view, [this] { showAll(); });
+    QObject::connect(plot, &QCustomPlot::mouseWheel, view, [this] { plot->setFollowing(false); });
+    QObject::connect(plot, &QCustomPlot::mouseMove, view, [this](QMouseEvent* event) {
         m_pointer = event->position();
         hover(*m_pointer);
     });
-    QObject::connect(plot, &Plot::pointerLeft, m_view, [this] {
+    QObject::connect(plot, &Plot::pointerLeft, view, [this] {
         m_pointer.reset();
         hideName();
         replotSoon(*plot);
     });
-    QObject::connect(plot, &QCustomPlot::mousePress, m_view, [this](QMouseEvent* event) {
+    QObject::connect(plot, &QCustomPlot::mousePress, view, [this](QMouseEvent* event) {
         const std::ptrdiff_t point = pointAt(event->position());
         if (event->button() == Qt::LeftButton && point >= 0) {
             choose(static_cast<std::size_t>(point));

@@ -41,7 +41,7 @@ QString cellText(double value)
 
 class TheoryView::Impl {
 public:
-    explicit Impl(TheoryView* view);
+    explicit Impl(TheoryView* of);
 
     void fillTable();
     void showAll(bool shown);
@@ -50,41 +50,27 @@ public:
     [[nodiscard]] const TheoryNumbers::Gains& gains() const { return byRank() ? numbers.byRank : numbers.byComplexity; }
     [[nodiscard]] double xOf(std::size_t point) const;
 
+    TheoryView* const view;
     TheoryNumbers numbers;
-    PlotChoice* model;
-    PlotChoice* axis;
-    QSpinBox* dimension;
-    QSpinBox* rank;
-    QSpinBox* layers;
-    QDoubleSpinBox* kappa;
-    QDoubleSpinBox* lambdaMax;
-    QLabel* about;
-    CurvePlot* plot;
-    QTableWidget* table;
-    QLabel* notes;
-    QLabel* reason;
+    PlotChoice* model = new PlotChoice(view);
+    PlotChoice* axis = new PlotChoice(view);
+    QSpinBox* dimension = new QSpinBox(view);
+    QSpinBox* rank = new QSpinBox(view);
+    QSpinBox* layers = new QSpinBox(view);
+    QDoubleSpinBox* kappa = new QDoubleSpinBox(view);
+    QDoubleSpinBox* lambdaMax = new QDoubleSpinBox(view);
+    QLabel* about = new QLabel(view);
+    CurvePlot* plot = new CurvePlot(view);
+    QTableWidget* table = new QTableWidget(view);
+    QLabel* notes = new QLabel(view);
+    QLabel* reason = inviteOver(*plot, {});
 
 private:
     void makeControls(ControlRows& row);
     void connectControls();
-
-    TheoryView* m_view;
 };
 
-TheoryView::Impl::Impl(TheoryView* view)
-    : model(new PlotChoice(view)),
-      axis(new PlotChoice(view)),
-      dimension(new QSpinBox(view)),
-      rank(new QSpinBox(view)),
-      layers(new QSpinBox(view)),
-      kappa(new QDoubleSpinBox(view)),
-      lambdaMax(new QDoubleSpinBox(view)),
-      about(new QLabel(view)),
-      plot(new CurvePlot(view)),
-      table(new QTableWidget(view)),
-      notes(new QLabel(view)),
-      reason(inviteOver(*plot, {})),
-      m_view(view)
+TheoryView::Impl::Impl(TheoryView* of) : view(of)
 {
     view->setAccessibleName(tr("Theory"));
     plot->setAccessibleName(tr("Gains over a residual network"));
@@ -160,8 +146,8 @@ void TheoryView::Impl::makeControls(ControlRows& row)
 
 void TheoryView::Impl::connectControls()
 {
-    const auto ask = [this] { emit m_view->askedChanged(); };
-    QObject::connect(model, &QComboBox::currentIndexChanged, m_view, [this, ask] {
+    const auto ask = [this] { emit view->askedChanged(); };
+    QObject::connect(model, &QComboBox::currentIndexChanged, view, [this, ask] {
         for (QWidget* box : std::initializer_list<QWidget*>{dimension, rank, layers, kappa, lambdaMax}) {
             box->parentWidget()->setVisible(model->currentIndex() == NumbersModel);
         }
@@ -169,12 +155,12 @@ void TheoryView::Impl::connectControls()
     });
     QObject::connect(dimension, &QSpinBox::valueChanged, rank, [this](int d) { rank->setMaximum(d - 1); });
     for (QSpinBox* box : {dimension, rank, layers}) {
-        QObject::connect(box, &QSpinBox::valueChanged, m_view, ask);
+        QObject::connect(box, &QSpinBox::valueChanged, view, ask);
     }
     for (QDoubleSpinBox* box : {kappa, lambdaMax}) {
-        QObject::connect(box, &QDoubleSpinBox::valueChanged, m_view, ask);
+        QObject::connect(box, &QDoubleSpinBox::valueChanged, view, ask);
     }
-    QObject::connect(axis, &QComboBox::currentIndexChanged, m_view, [this] { showGains(); });
+    QObject::connect(axis, &QComboBox::currentIndexChanged, view, [this] { showGains(); });
 }
 
 double TheoryView::Impl::xOf(std::size_t point) const
