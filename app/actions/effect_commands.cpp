@@ -82,12 +82,9 @@ private:
 /// Reads what there is of a run and a tower. Blocks; any thread.
 Result<Measurable> readMeasurable(const std::string& run, const std::string& tower)
 {
-    Result<GoOnSource> source = readGoOnSource(run, tower);
-    if (!source) {
-        return source.error();
-    }
+    GoOnSource source = RESIDUA_TRY(readGoOnSource(run, tower));
     auto kept = engine::readEffects(run); // without them everything is measured
-    return Measurable{std::move(*source), kept ? std::move(*kept) : std::vector<KeptEffects>()};
+    return Measurable{std::move(source), kept ? std::move(*kept) : std::vector<KeptEffects>()};
 }
 
 } // namespace

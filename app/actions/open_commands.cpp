@@ -148,10 +148,7 @@ Status OpenCommands::openPage(const std::filesystem::path& file)
     if (engine::groupsFolderOf(folder) != folder) {
         return Error{file.string(), "is a page outside of a project; expected it in the project's folder of runs"};
     }
-    const auto page = engine::readPage(file);
-    if (!page) {
-        return page.error();
-    }
+    RESIDUA_TRY(engine::readPage(file));
     if (!m_session.isOpen() || !std::filesystem::equivalent(m_session.directory(), folder.parent_path(), ignored)) {
         if (const Status opened = m_session.open(folder.parent_path()); !opened) {
             return opened;
@@ -176,11 +173,8 @@ Status OpenCommands::openRun(const std::filesystem::path& run)
     if (!directory.has_filename()) {
         directory = directory.parent_path(); // removes the slash at the end of "study/a/"
     }
-    const auto project = engine::projectDirectoryOf(directory);
-    if (!project) {
-        return project.error();
-    }
-    if (const Status opened = m_session.open(*project); !opened) {
+    const auto project = RESIDUA_TRY(engine::projectDirectoryOf(directory));
+    if (const Status opened = m_session.open(project); !opened) {
         return Error{"", tr("The project that this run was made from cannot be opened where the run remembers it: %1")
                              .arg(QString::fromStdString(opened.error().text()))
                              .toStdString()};

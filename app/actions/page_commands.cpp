@@ -320,12 +320,9 @@ void PageCommands::keepNote(const QString& name, const QString& note)
         m_archive.thread(), this,
         [at = folder(), name = name.toStdString(), text = note.toStdString()]() -> Status {
             const auto file = engine::pageFile(at, name);
-            auto page = file ? engine::readPage(*file) : Result<engine::StudyPage>(file.error());
-            if (!page) {
-                return page.error();
-            }
-            page->notes = text;
-            return engine::writePage(at, name, *page);
+            auto page = RESIDUA_TRY(file ? engine::readPage(*file) : Result<engine::StudyPage>(file.error()));
+            page.notes = text;
+            return engine::writePage(at, name, page);
         },
         [this](const Status& kept) { refuseFailed(kept); });
 }

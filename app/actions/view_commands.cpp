@@ -152,14 +152,11 @@ void ViewCommands::exportFigure()
 
 Status ViewCommands::writeFigure(CanvasWidget& canvas, const QString& path) const
 {
-    const auto format = editor::figureFormatOf(path.toStdString());
-    if (!format) {
-        return format.error();
-    }
+    const auto format = RESIDUA_TRY(editor::figureFormatOf(path.toStdString()));
     const editor::FigureStyle style{.centimetres = m_figure.centimetres, .text = m_figure.text};
     const auto figure =
         canvas.canvas().figure(style, m_figure.weights ? editor::FigureWeights::Live : editor::FigureWeights::None);
-    const auto bytes = figure ? editor::figureFile(*figure, *format) : Result<std::string>(figure.error());
+    const auto bytes = figure ? editor::figureFile(*figure, format) : Result<std::string>(figure.error());
     return bytes ? writeOutput(path.toStdString(), *bytes) : Status(bytes.error());
 }
 

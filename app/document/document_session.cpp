@@ -84,17 +84,14 @@ Status DocumentSession::open(const std::filesystem::path& path)
     }
     std::error_code ignored;
     directory = std::filesystem::absolute(directory, ignored).lexically_normal();
-    auto saved = projects::loadProject(directory);
-    if (!saved) {
-        return saved.error();
-    }
+    auto saved = RESIDUA_TRY(projects::loadProject(directory));
     if (Status closed = close(); !closed) { // its journal may be the one to be read now
         return closed;
     }
     const Origin ofJournal = takePlace(directory) ? Origin::Recovered : Origin::Kept;
     auto journal = m_draft.empty() ? projects::readJournal(directory) : std::optional<projects::Document>();
     const bool unsaved = journal && journal->has_value();
-    adopt(unsaved ? std::move(**journal) : std::move(*saved), unsaved ? ofJournal : Origin::Saved);
+    adopt(unsaved ? std::move(**journal) : std::move(saved), unsaved ? ofJournal : Origin::Saved);
     if (!journal) { // the saved document is opened nevertheless
         emit journalFailed(journal.error());
     }
@@ -114,18 +111,15 @@ Status DocumentSession::start(projects::Document document)
 
 Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
 {
-    auto journal = projects::readJournal(draft);
-    if (!journal) {
-        return journal.error();
-    }
-    if (!journal->has_value()) {
+    auto journal = RESIDUA_TRY(projects::readJournal(draft));
+    if (!journal.has_value()) {
         return Error{draft.string(), "holds no unsaved work"};
     }
     if (Status closed = close(); !closed) {
         return closed;
     }
     takePlace({});
-    adopt(std::move(**journal), Origin::Recovered);
+    adopt(std::move(*journal), Origin::Recovered);
     if (keepUnsaved()) {
         discardDraft(draft);
     }
@@ -134,12 +128,9 @@ Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
 
 Status DocumentSession::load(const std::string& title)
 {
-    auto saved = projects::loadProject(m_directory);
-    if (!saved) {
-        return saved.error();
-    }
+    auto saved = RESIDUA_TRY(projects::loadProject(m_directory));
     m_origin = Origin::Saved;
-    m_history.replace(std::move(*saved), title);
+    m_history.replace(std::move(saved), title);
     m_history.markSaved();
     flushJournal();
     watchFiles();
@@ -271,11 +262,8 @@ void DocumentSession::redo()
 
 Result<std::vector<projects::Change>> DocumentSession::changesOnDisk() const
 {
-    const auto saved = projects::loadProject(m_directory);
-    if (!saved) {
-        return saved.error();
-    }
-    return projects::diff(wholeProject(), saved->project);
+    const auto saved = RESIDUA_TRY(projects::loadProject(m_directory));
+    return projects::diff(wholeProject(), saved.project);
 }
 
 Status DocumentSession::keepUnsaved()

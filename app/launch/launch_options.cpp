@@ -125,11 +125,8 @@ Status takeNumbers(const QCommandLineParser& parser, LaunchOptions& options)
 Status takeLook(const QCommandLineParser& parser, LaunchOptions& options)
 {
     if (parser.isSet(QStringLiteral("size"))) {
-        const auto size = sizeFrom(parser.value(QStringLiteral("size")));
-        if (!size) {
-            return size.error();
-        }
-        options.size = *size;
+        const auto size = RESIDUA_TRY(sizeFrom(parser.value(QStringLiteral("size"))));
+        options.size = size;
     }
     if (parser.isSet(QStringLiteral("theme"))) {
         const QString theme = parser.value(QStringLiteral("theme"));
@@ -139,9 +136,7 @@ Status takeLook(const QCommandLineParser& parser, LaunchOptions& options)
         options.theme = theme == QLatin1String("dark") ? ThemeKind::Dark : ThemeKind::Light;
     }
     if (parser.isSet(QStringLiteral("view"))) {
-        if (const Status taken = takeView(parser.value(QStringLiteral("view")), options); !taken) {
-            return taken.error();
-        }
+        RESIDUA_TRY(takeView(parser.value(QStringLiteral("view")), options));
     }
     return Done{};
 }
@@ -185,9 +180,7 @@ Result<LaunchOptions> parseLaunch(const QStringList& arguments)
         return Error{"--example", "expected a project or an example, got both"};
     }
     for (const auto take : {takeNumbers, takeLook}) {
-        if (const Status taken = take(parser, options); !taken) {
-            return taken.error();
-        }
+        RESIDUA_TRY(take(parser, options));
     }
     if (parser.isSet(QStringLiteral("screenshot"))) {
         options.verb = LaunchVerb::Screenshot;

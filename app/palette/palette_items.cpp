@@ -151,19 +151,11 @@ Result<projects::DocumentChange> takeUp(const Project& project, const Place& sel
 
 Result<projects::Cost> costWith(const Project& view, const Place& selection, const PaletteItem& item, std::size_t shown)
 {
-    const auto change = takeUp(view, selection, item);
-    if (!change) {
-        return change.error();
-    }
+    const auto change = RESIDUA_TRY(takeUp(view, selection, item));
     projects::Document document{view, {}};
-    if (const auto done = projects::applyEdit(document, change->edit); !done) {
-        return done.error();
-    }
-    auto report = projects::costOf(projects::viewOf(std::move(document.project), shown));
-    if (!report) {
-        return report.error();
-    }
-    return report->total;
+    RESIDUA_TRY(projects::applyEdit(document, change.edit));
+    auto report = RESIDUA_TRY(projects::costOf(projects::viewOf(std::move(document.project), shown)));
+    return report.total;
 }
 
 } // namespace residua::app

@@ -47,11 +47,8 @@ void keepSources(Property& property)
             return changed;
         }
         const auto& before = std::get<DepthMix>(project.stack().topology.wiring);
-        Result<ExplicitSources> listed = listedSources(before, projects::modulesOf(project));
-        if (!listed) {
-            return listed.error();
-        }
-        mix->sources = *std::move(listed);
+        ExplicitSources listed = RESIDUA_TRY(listedSources(before, projects::modulesOf(project)));
+        mix->sources = std::move(listed);
         return projects::Edit{projects::SetTopology{std::move(topology)}};
     };
 }

@@ -21,16 +21,13 @@ struct Opened {
 
 Result<Opened> openRun(const std::string& directory)
 {
-    auto reader = engine::RunReader::open(directory);
-    if (!reader) {
-        return reader.error();
-    }
-    auto info = reader->info();
-    auto project = reader->project();
+    auto reader = RESIDUA_TRY(engine::RunReader::open(directory));
+    auto info = reader.info();
+    auto project = reader.project();
     if (!info || !project) {
         return info ? project.error() : info.error();
     }
-    return Opened{std::move(*reader), std::move(*info), std::move(*project)};
+    return Opened{std::move(reader), std::move(*info), std::move(*project)};
 }
 
 /// Adds the differences of the last matrices with one name, for shortcuts that both have.

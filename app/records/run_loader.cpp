@@ -118,12 +118,9 @@ RunMark RunRecord::mark() const
 Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices, const RunMark& since,
                                 std::size_t matrixBytes)
 {
-    const auto reader = engine::RunReader::open(directory);
-    if (!reader) {
-        return reader.error();
-    }
-    const auto info = reader->info();
-    auto project = reader->project();
+    const auto reader = RESIDUA_TRY(engine::RunReader::open(directory));
+    const auto info = reader.info();
+    auto project = reader.project();
     if (!info || !project) {
         return info ? project.error() : info.error();
     }
@@ -134,25 +131,25 @@ Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
     record.since = since;
     record.project = std::move(*project);
     if (const auto cost = projects::costOf(record.project)) {
-        record.flops = engine::spentFlopsOf(*reader, record.project, *cost);
+        record.flops = engine::spentFlopsOf(reader, record.project, *cost);
     }
     if (since == RunMark{}) {
         record.bounds = report::boundCurves(record.project, kBoundSteps);
     }
-    record.numbers.steps = stepsOf(*reader, since.step);
-    for (const engine::RunEvent& event : reader->events()) {
+    record.numbers.steps = stepsOf(reader, since.step);
+    for (const engine::RunEvent& event : reader.events()) {
         record.lastCheckpoint = event.kind == engine::RunEventKind::Checkpoint ? event.step : record.lastCheckpoint;
     }
-    record.numbers.stages = engine::stageRecords(*reader);
-    for (const std::string& name : reader->metricNames()) {
+    record.numbers.stages = engine::stageRecords(reader);
+    for (const std::string& name : reader.metricNames()) {
         for (const auto& [step, value] :
-             isOfSteps(name) ? std::vector<engine::MetricPoint>() : reader->metric(name, since.step)) {
+             isOfSteps(name) ? std::vector<engine::MetricPoint>() : reader.metric(name, since.step)) {
             record.numbers.rows.push_back({name, step, value});
         }
     }
     record.matrices = matrices;
-    record.numbers.matrices = matricesOf(*reader, since.matrixStep, matrices, std::max<std::size_t>(matrixBytes, 1));
-    record.faults = reader->faults();
+    record.numbers.matrices = matricesOf(reader, since.matrixStep, matrices, std::max<std::size_t>(matrixBytes, 1));
+    record.faults = reader.faults();
     return record;
 }
 

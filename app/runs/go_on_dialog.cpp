@@ -95,12 +95,9 @@ GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const GoOnStart& start, co
 
 Result<GoOnSource> readGoOnSource(const std::string& runDirectory, const std::string& tower)
 {
-    const auto reader = engine::RunReader::open(runDirectory);
-    if (!reader) {
-        return reader.error();
-    }
-    auto info = reader->info();
-    auto project = reader->project();
+    const auto reader = RESIDUA_TRY(engine::RunReader::open(runDirectory));
+    auto info = reader.info();
+    auto project = reader.project();
     if (!info || !project) {
         return info ? project.error() : info.error();
     }

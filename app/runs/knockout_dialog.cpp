@@ -122,11 +122,9 @@ Result<std::int64_t> KnockoutDialog::partsOf(const engine::KnockoutRequest& requ
 {
     projects::Project project = m_source.project;
     if (request.by == projects::KnockoutBy::Term) {
-        Result<projects::Wiring> wiring = projects::withTerms(project.stack().topology.wiring, project.network.depth());
-        if (!wiring) {
-            return wiring.error();
-        }
-        project.stack().topology.wiring = std::move(*wiring);
+        projects::Wiring wiring =
+            RESIDUA_TRY(projects::withTerms(project.stack().topology.wiring, project.network.depth()));
+        project.stack().topology.wiring = std::move(wiring);
     }
     auto subjects = projects::knockoutSubjects(project, request.by, request.renormalise);
     if (subjects) {

@@ -34,11 +34,8 @@ Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const 
 /// Returns the shortcuts that --weakest asks for, as fork --prune takes them.
 Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
 {
-    const Result<projects::Project> project = projectOfRun(arguments.positional(0), arguments.text("tower"));
-    if (!project) {
-        return project.error();
-    }
-    const Result<projects::Pruning> found = weakestOf(*project, ready, by, arguments.integer("weakest", 1));
+    const projects::Project project = RESIDUA_TRY(projectOfRun(arguments.positional(0), arguments.text("tower")));
+    const Result<projects::Pruning> found = weakestOf(project, ready, by, arguments.integer("weakest", 1));
     return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
 }
 

@@ -152,13 +152,10 @@ Result<std::vector<Shared>> figure4(theory::NormalisedLinear network, const std:
         std::vector<double> gaps;
         for (const std::int64_t depth : depths) {
             network.shared = tau;
-            auto found = theory::linearStability(network, depth);
-            if (!found) {
-                return found.error();
-            }
+            auto found = RESIDUA_TRY(theory::linearStability(network, depth));
             shared.depths.push_back(static_cast<double>(depth));
-            gaps.push_back(found->gap);
-            shared.found.push_back(std::move(*found));
+            gaps.push_back(found.gap);
+            shared.found.push_back(std::move(found));
         }
         shared.power = theory::fittedPower(shared.depths, gaps);
     }

@@ -41,11 +41,8 @@ Result<GainCurve> curveOf(std::int64_t width, std::int64_t last, theory::Stateme
 {
     GainCurve curve{width, {}};
     for (std::int64_t at = 1; at <= last; ++at) {
-        const auto gains = theory::gainBounds(spectrumAt(at), width, rankAt(at), statement);
-        if (!gains) {
-            return gains.error();
-        }
-        curve.points.push_back({at, *gains});
+        const auto gains = RESIDUA_TRY(theory::gainBounds(spectrumAt(at), width, rankAt(at), statement));
+        curve.points.push_back({at, gains});
     }
     return curve;
 }

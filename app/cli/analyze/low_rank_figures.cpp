@@ -63,13 +63,10 @@ Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMet
         std::vector<SphereCase> cases;
         std::ranges::transform(sizes, std::back_inserter(cases),
                                [&](std::int64_t n) { return engine::figureOneCase(n, scale, seed); });
-        const Result<std::vector<SpherePoint>> points = onTheSphere(cases, methods);
-        if (!points) {
-            return points.error();
-        }
+        const std::vector<SpherePoint> points = RESIDUA_TRY(onTheSphere(cases, methods));
         report::PlotCurve curve{"r/d = " + numberText(scale), {}, report::Stroke::Solid, colour++};
-        for (std::size_t k = 0; k < points->size(); ++k) {
-            const SpherePoint& point = (*points)[k];
+        for (std::size_t k = 0; k < points.size(); ++k) {
+            const SpherePoint& point = points[k];
             figure.rows.push_back({scale, double(sizes[k]), double(point.of.inputs), double(point.of.outputs),
                                    double(point.of.rank), point.bound, point.roughBound});
             figure.rows.back().insert(figure.rows.back().end(), point.errors.begin(), point.errors.end());
@@ -122,19 +119,17 @@ Result<FigureTable> figureTwo(std::int64_t networks, std::uint64_t seed)
     for (const LowRankMethod method : {LowRankMethod::LfaiWs, LowRankMethod::Lfai}) {
         study.method = method;
         const std::vector<std::int64_t> fitSteps{0, 16, 32, 64, 128, 256, 768};
-        auto points = engine::lossByStart(study, fitSteps, int(std::max(1U, std::thread::hardware_concurrency())));
-        if (!points) {
-            return points.error();
-        }
+        auto points =
+            RESIDUA_TRY(engine::lossByStart(study, fitSteps, int(std::max(1U, std::thread::hardware_concurrency()))));
         const bool warm = method == LowRankMethod::LfaiWs;
-        for (const engine::StartPoint& point : *points) {
+        for (const engine::StartPoint& point : points) {
             figure.rows.push_back({warm ? 1.0 : 0.0, double(point.fitSteps), double(point.fitSteps) / 128,
                                    point.fitError, point.lossAtStart, point.loss, point.lossError});
         }
-        correlations += (warm ? "" : ", ") + wordOf(method) + " " + numberText(correlationOf(*points), 2);
-        std::ranges::stable_sort(*points, {}, &engine::StartPoint::fitError);
+        correlations += (warm ? "" : ", ") + wordOf(method) + " " + numberText(correlationOf(points), 2);
+        std::ranges::stable_sort(points, {}, &engine::StartPoint::fitError);
         report::PlotCurve curve{wordOf(method), {}, report::Stroke::Solid, colour++};
-        for (const engine::StartPoint& point : *points) {
+        for (const engine::StartPoint& point : points) {
             curve.points.append(1000 * point.fitError, point.loss);
         }
         figure.plot.curves.push_back(std::move(curve));
@@ -182,12 +177,9 @@ Result<FigureTable> figureFour(const std::vector<LowRankMethod>& methods, std::u
         for (const std::int64_t rank : {2, 5, 10, 15, 20}) {
             cases.push_back({kInputs, ratio * kInputs, rank, seed});
         }
-        const Result<std::vector<SpherePoint>> points = onTheSphere(cases, methods);
-        if (!points) {
-            return points.error();
-        }
+        const std::vector<SpherePoint> points = RESIDUA_TRY(onTheSphere(cases, methods));
         report::PlotCurve curve{"m/d = " + std::to_string(ratio), {}, report::Stroke::Solid, colour++};
-        for (const SpherePoint& point : *points) {
+        for (const SpherePoint& point : points) {
             const double scale = double(point.of.rank) / double(kInputs);
             figure.rows.push_back({double(ratio), scale, std::sqrt(scale), point.meanCorrelation,
                                    point.correlationDeviation, point.bound});
@@ -249,20 +241,17 @@ constexpr const char* kFigureMethods = "spectral,relu-svd,exact";
 
 Result<FigureTable> figureOf(const Arguments& arguments)
 {
-    const Result<std::vector<LowRankMethod>> methods = methodsFrom(arguments.text("methods", kFigureMethods));
-    if (!methods) {
-        return methods.error();
-    }
+    const std::vector<LowRankMethod> methods = RESIDUA_TRY(methodsFrom(arguments.text("methods", kFigureMethods)));
     const auto seed = std::uint64_t(arguments.integer("seed", 0));
     switch (arguments.integer("figure", 1)) {
     case 1:
-        return figureOne(arguments.integer("largest", kLargestN), *methods, seed);
+        return figureOne(arguments.integer("largest", kLargestN), methods, seed);
     case 2:
         return figureTwo(arguments.integer("networks", engine::StartStudy().networks), seed);
     case 3:
         return figureThree();
     case 4:
-        return figureFour(*methods, seed);
+        return figureFour(methods, seed);
     default:
         return Error{"--figure", "expected 1, 2, 3, 4 or 5"};
     }

@@ -38,11 +38,8 @@ Result<std::vector<RunMetrics>> metricsOf(const fs::path& subject)
     std::vector<RunMetrics> all;
     for (const fs::path& directory : directories) {
         const auto reader = engine::RunReader::open(directory);
-        const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
-        if (!info) {
-            return info.error();
-        }
-        RunMetrics run{directory.string(), info->name, {}};
+        const auto info = RESIDUA_TRY(reader ? reader->info() : Result<engine::RunInfo>(reader.error()));
+        RunMetrics run{directory.string(), info.name, {}};
         for (const std::string& name : reader->metricNames()) {
             run.series.emplace_back(name, reader->metric(name));
         }

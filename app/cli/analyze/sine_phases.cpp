@@ -40,11 +40,8 @@ Result<std::vector<AtRate>> atRates(const std::vector<double>& rates)
     for (const bool exact : {true, false}) {
         for (const double rate : rates) {
             const double biasError = exact ? kExact : rate;
-            auto phases = theory::sinePhases(rate, biasError);
-            if (!phases) {
-                return phases.error();
-            }
-            all.push_back({rate, biasError, *std::move(phases)});
+            auto phases = RESIDUA_TRY(theory::sinePhases(rate, biasError));
+            all.push_back({rate, biasError, std::move(phases)});
         }
     }
     return all;

@@ -187,9 +187,7 @@ Result<Arguments> Arguments::parse(const Syntax& syntax, std::span<const std::st
             return Error{"", name + " needs a value: " + option->value};
         }
         value = equals != std::string::npos ? word.substr(equals + 1) : words[++i];
-        if (const Status valid = checkValue(*option, value); !valid) {
-            return valid.error();
-        }
+        RESIDUA_TRY(checkValue(*option, value));
     }
     if (const Status valid = checkPositionals(syntax, arguments.m_positionals); !valid && !arguments.has("help")) {
         return valid.error();

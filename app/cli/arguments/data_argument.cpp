@@ -20,15 +20,12 @@ using nlohmann::json;
 /// Returns the absolute path, or an error if it does not exist.
 Result<std::string> placeOf(const std::string& option, const std::string& text, const std::string& expected)
 {
-    const Result<std::filesystem::path> path = absolutePath(text);
-    if (!path) {
-        return path.error();
-    }
+    const std::filesystem::path path = RESIDUA_TRY(absolutePath(text));
     std::error_code code;
-    if (!std::filesystem::exists(*path, code)) {
-        return Error{option, path->string() + " does not exist; expected " + expected};
+    if (!std::filesystem::exists(path, code)) {
+        return Error{option, path.string() + " does not exist; expected " + expected};
     }
-    return path->string();
+    return path.string();
 }
 
 /// Parses a part of a mixture such as "web.jsonl=0.57". The last "=" separates, so that a path may contain one.
@@ -44,13 +41,10 @@ Result<projects::MixturePart> partFrom(const std::string& text, const std::files
     if (!std::isfinite(*weight) || *weight <= 0) {
         return Error{kOption, "got \"" + shortened(text) + "\", expected a weight above 0"};
     }
-    const Result<std::string> path = placeOf(
-        kOption, text.substr(0, equals), "a text, .jsonl, .parquet, or a folder of such, and its weight behind a =");
-    if (!path) {
-        return path.error();
-    }
-    if (std::holds_alternative<projects::TokenFileData>(projects::sourceAt(*path))) {
-        return Error{kOption, *path + " is ready-made tokens; expected a text, .jsonl, .parquet, or a folder of such"};
+    const std::string path = RESIDUA_TRY(placeOf(
+        kOption, text.substr(0, equals), "a text, .jsonl, .parquet, or a folder of such, and its weight behind a ="));
+    if (std::holds_alternative<projects::TokenFileData>(projects::sourceAt(path))) {
+        return Error{kOption, path + " is ready-made tokens; expected a text, .jsonl, .parquet, or a folder of such"};
     }
     return projects::MixturePart{.path = storedPath(text.substr(0, equals), project), .weight = *weight};
 }
@@ -59,11 +53,8 @@ Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts, cons
 {
     projects::MixtureData mixture;
     for (const std::string& text : texts) {
-        Result<projects::MixturePart> part = partFrom(text, project);
-        if (!part) {
-            return part.error();
-        }
-        mixture.parts.push_back(*std::move(part));
+        projects::MixturePart part = RESIDUA_TRY(partFrom(text, project));
+        mixture.parts.push_back(std::move(part));
     }
     return projects::Source(std::move(mixture));
 }
@@ -71,11 +62,9 @@ Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts, cons
 Result<projects::Source> sourceFrom(const std::string& text, const engine::TableColumns& columns,
                                     const std::filesystem::path& project)
 {
-    const Result<std::string> path = placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such");
-    if (!path) {
-        return path.error();
-    }
-    Result<projects::Source> source = engine::dataAt(*path, columns);
+    const std::string path =
+        RESIDUA_TRY(placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such"));
+    Result<projects::Source> source = engine::dataAt(path, columns);
     if (!source) {
         return source.error();
     }
@@ -85,7 +74,7 @@ Result<projects::Source> sourceFrom(const std::string& text, const engine::Table
         if (found.empty()) {
             return;
         }
-        const std::filesystem::path below = std::filesystem::path(found).lexically_relative(*path);
+        const std::filesystem::path below = std::filesystem::path(found).lexically_relative(path);
         std::error_code ignored;
         const std::filesystem::path beside =
             typed.is_absolute() ? std::filesystem::path(found) : std::filesystem::relative(found, ignored);

@@ -48,25 +48,16 @@ Result<NamedProject> openProject(const std::string& path)
                                meantHint(name, exampleNames(), kTypedHint, "; residua-cli new --list shows them")};
     }
     if (example != nullptr && (marked || !std::filesystem::exists(path, ignored))) {
-        const Result<std::filesystem::path> current = absolutePath(".");
-        if (!current) {
-            return current.error();
-        }
+        const std::filesystem::path current = RESIDUA_TRY(absolutePath("."));
         projects::Document fresh;
         fresh.project = example->project;
-        return NamedProject{std::move(fresh), *current};
+        return NamedProject{std::move(fresh), current};
     }
-    Result<projects::Document> document = projects::loadProject(path);
-    if (!document) {
-        return document.error();
-    }
+    projects::Document document = RESIDUA_TRY(projects::loadProject(path));
     const bool isDirectory = std::filesystem::is_directory(path, ignored);
-    const Result<std::filesystem::path> directory =
-        absolutePath(isDirectory ? std::filesystem::path(path) : std::filesystem::path(path).parent_path());
-    if (!directory) {
-        return directory.error();
-    }
-    return NamedProject{std::move(*document), *directory};
+    const std::filesystem::path directory = RESIDUA_TRY(
+        absolutePath(isDirectory ? std::filesystem::path(path) : std::filesystem::path(path).parent_path()));
+    return NamedProject{std::move(document), directory};
 }
 
 Status setField(projects::Project& project, const std::string& text, const Console& console,

@@ -190,14 +190,11 @@ template <class T>
     using Type = GivenType<T>;
     const std::string name(field.key);
     if constexpr (std::is_same_v<Type, projects::WeightRank>) {
-        const auto rank = rankFrom(arguments);
-        if (!rank) {
-            return rank.error();
-        }
-        if (!*rank && field.more.need == projects::Need::Required) {
+        const auto rank = RESIDUA_TRY(rankFrom(arguments));
+        if (!rank && field.more.need == projects::Need::Required) {
             return Error{"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"};
         }
-        value = *rank ? **rank : value;
+        value = rank ? *rank : value;
     } else if constexpr (std::is_same_v<Type, projects::Topology>) {
         return Done{}; // depends on the run
     } else if (!arguments.has(name)) {

@@ -96,11 +96,8 @@ Status subtract(std::vector<Matrix>& matrices, const std::vector<Matrix>& refere
         if (other == reference.end()) {
             continue;
         }
-        Result<Matrix> difference = engine::difference(matrix, *other);
-        if (!difference) {
-            return difference.error();
-        }
-        differences.push_back(*std::move(difference));
+        Matrix difference = RESIDUA_TRY(engine::difference(matrix, *other));
+        differences.push_back(std::move(difference));
     }
     if (differences.empty()) {
         return Error{"--against", "there is no matrix that both have"};
@@ -128,10 +125,7 @@ Result<std::vector<Matrix>> matricesOf(const View& view)
     }
     if (!view.against.empty()) {
         const auto reference = referenceOf(view, matrices->front().step);
-        const Status done = reference ? subtract(*matrices, *reference) : Status(reference.error());
-        if (!done) {
-            return done.error();
-        }
+        RESIDUA_TRY(reference ? subtract(*matrices, *reference) : Status(reference.error()));
     }
     return matrices;
 }

@@ -115,15 +115,12 @@ json showAgainstFirst(const Measured& measured, const Measured& first, const Con
 /// Trains the project for some steps in a folder of its own.
 Result<RunOutcome> trainedOnce(const Measured& measured, const Arguments& arguments, const Console& console)
 {
-    const Result<ScratchFolder> scratch = scratchDirectory("residua-bench-");
-    if (!scratch) {
-        return scratch.error();
-    }
+    const ScratchFolder scratch = RESIDUA_TRY(scratchDirectory("residua-bench-"));
     engine::StartRun command;
     command.run = kRun;
     command.project = measured.project;
     command.projectDirectory = measured.directory;
-    command.runDirectory = scratch->path() / "run";
+    command.runDirectory = scratch.path() / "run";
     command.device = arguments.text("device", "cpu");
     return follow(command, console, Show::NothingButKeepSteps, Computing::from(arguments));
 }

@@ -44,12 +44,9 @@ struct Compared {
 /// Reads the runs that the arguments name, those of the sweep `sweep` alone unless it is empty.
 Result<Compared> comparedRuns(std::span<const std::string> paths, const std::string& sweep, const Console& console)
 {
-    const auto named = namedRuns(paths, sweep);
-    if (!named) {
-        return named.error();
-    }
+    const auto named = RESIDUA_TRY(namedRuns(paths, sweep));
     Compared compared;
-    for (const engine::RunInfo& run : *named) {
+    for (const engine::RunInfo& run : named) {
         const auto reader = engine::RunReader::open(run.directory);
         auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
         if (!project) {

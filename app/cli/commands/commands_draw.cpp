@@ -35,18 +35,15 @@ struct Subject {
 /// Fills `weights` with the recorded weights of a run at `step`, by default the last.
 Status takeWeights(Subject& subject, const std::filesystem::path& run, std::optional<std::int64_t> step)
 {
-    const auto matrices = engine::coefficientsAt(run, step);
-    if (!matrices) {
-        return matrices.error();
-    }
+    const auto matrices = RESIDUA_TRY(engine::coefficientsAt(run, step));
     projects::FiniteRange range;
     const auto isWeight = [](const engine::Matrix& matrix) { return matrix.name.kind == engine::matrix::kMix; };
-    for (const engine::Matrix& matrix : *matrices) {
+    for (const engine::Matrix& matrix : matrices) {
         std::ranges::for_each(matrix.values, [&](float value) { isWeight(matrix) ? range.add(value) : void(); });
     }
     const auto scale = projects::weightScale(&subject.document.project.stack().topology.wiring,
                                              projects::WeightQuantity::Weight, range);
-    for (const engine::Matrix& matrix : *matrices) {
+    for (const engine::Matrix& matrix : matrices) {
         if (isWeight(matrix)) {
             editor::LiveValues values;
             values.port = matrix.name.port;
@@ -128,11 +125,8 @@ Result<editor::Figure> figureOf(const Subject& subject, const Arguments& argumen
                      : Error{"--show",
                              "got \"" + shortened(show) + "\", expected canvas, matrix, stem, head or block:NAME"};
     }
-    auto ports = chosenPorts(arguments, project);
-    if (!ports) {
-        return ports.error();
-    }
-    const editor::TopologyView view{subject.document, subject.weights, *std::move(ports),
+    auto ports = RESIDUA_TRY(chosenPorts(arguments, project));
+    const editor::TopologyView view{subject.document, subject.weights, std::move(ports),
                                     arguments.has("fold") ? editor::foldableRuns(project.network)
                                                           : std::vector<editor::LayerRun>()};
     return show == "canvas" ? depthFigure(view, style) : matrixFigure(view, style);

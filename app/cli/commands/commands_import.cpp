@@ -124,15 +124,12 @@ struct TrainedNetwork {
 };
 Result<TrainedNetwork> newestOf(const std::filesystem::path& run)
 {
-    Result<projects::Project> project = projectOfRun(run);
-    if (!project) {
-        return project.error();
-    }
+    projects::Project project = RESIDUA_TRY(projectOfRun(run));
     const std::vector<std::int64_t> steps = engine::resumableSteps(run);
     if (steps.empty()) {
         return Error{run.string(), "has no checkpoint whose weights a teacher could have"};
     }
-    return TrainedNetwork{*std::move(project), engine::checkpointDirectory(run, steps.back()) / "model.safetensors",
+    return TrainedNetwork{std::move(project), engine::checkpointDirectory(run, steps.back()) / "model.safetensors",
                           steps.back()};
 }
 

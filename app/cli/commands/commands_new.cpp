@@ -105,20 +105,17 @@ Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::fi
             return projects::Tokeniser{.kind = kind, .model = {}};
         }
     }
-    Result<std::filesystem::path> path = absolutePath(text);
-    if (!path) {
-        return path.error();
-    }
+    std::filesystem::path path = RESIDUA_TRY(absolutePath(text));
     std::error_code code;
     std::filesystem::path typed = text;
-    if (std::filesystem::is_directory(*path, code)) {
-        *path /= "tokenizer.json";
+    if (std::filesystem::is_directory(path, code)) {
+        path /= "tokenizer.json";
         typed /= "tokenizer.json";
     }
-    if (!std::filesystem::exists(*path, code)) {
-        return Error{"--tokeniser", path->string() + " does not exist; expected " + tokeniserText()};
+    if (!std::filesystem::exists(path, code)) {
+        return Error{"--tokeniser", path.string() + " does not exist; expected " + tokeniserText()};
     }
-    Result<projects::Tokeniser> tokeniser = engine::tokeniserAt(*path);
+    Result<projects::Tokeniser> tokeniser = engine::tokeniserAt(path);
     if (tokeniser) {
         tokeniser->model = storedPath(typed.string(), project);
     }
@@ -145,45 +142,34 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
                                      meantHint(arguments.text("recipe"), recipeNames(), kTypedHint,
                                                "; residua-cli new --list shows them")};
     }
-    if (const Status known = checkTopology(arguments.text("topology")); !known) {
-        return known.error();
-    }
+    RESIDUA_TRY(checkTopology(arguments.text("topology")));
     projects::Source source = recipe ? recipe->project.data.source : projects::SyntheticLanguage{};
     std::error_code ignored;
     auto* const pictures = std::get_if<projects::PictureData>(&source);
     if (pictures != nullptr && arguments.has("data") && !std::filesystem::exists(arguments.text("data"), ignored)) {
         pictures->path = storedPath(arguments.text("data"), directory); // to be trained on another machine
     } else if (namesData(arguments)) {
-        const Result<projects::Source> given = dataSource(arguments, directory);
-        if (!given) {
-            return given.error();
-        }
+        const projects::Source given = RESIDUA_TRY(dataSource(arguments, directory));
         const projects::Tokeniser* const usual = projects::tokeniserOf(source);
         const projects::Tokeniser tokeniser = recipe && usual ? *usual : projects::Tokeniser{};
-        source = *given;
+        source = given;
         if (projects::Tokeniser* const place = recipe ? projects::tokeniserOf(source) : nullptr) {
             *place = tokeniser;
         }
     }
     if (arguments.has("tokeniser")) {
-        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"), directory);
-        if (!tokeniser) {
-            return tokeniser.error();
-        }
+        const projects::Tokeniser tokeniser = RESIDUA_TRY(tokeniserFrom(arguments.text("tokeniser"), directory));
         projects::Tokeniser* const place = projects::tokeniserOf(source);
         if (place == nullptr) {
             return Error{
                 "--tokeniser",
                 "is for text, which --data or --mix name; expected a text, .jsonl, .parquet, or a folder of such"};
         }
-        *place = *tokeniser;
+        *place = tokeniser;
     }
-    const Result<std::filesystem::path> folder = absolutePath(directory);
-    if (!folder) {
-        return folder.error();
-    }
+    const std::filesystem::path folder = RESIDUA_TRY(absolutePath(directory));
     projects::NewProject wanted = projects::proposalFor(source, arguments.text("recipe"));
-    wanted.name = folder->filename().string();
+    wanted.name = folder.filename().string();
     wanted.topology = arguments.text("topology", wanted.topology);
     wanted.depth = arguments.integer("layers", wanted.depth);
     wanted.width = arguments.integer("width", wanted.width);

@@ -189,18 +189,15 @@ Exit reportOnRun(const engine::RunReader& reader, const std::filesystem::path& o
 /// Returns what a comparison page is about, as the arguments say.
 Result<report::Comparison> comparisonOf(const Arguments& arguments)
 {
-    auto runs = namedRuns(arguments.positionals(0), arguments.text("sweep"));
-    if (!runs) {
-        return runs.error();
-    }
+    auto runs = RESIDUA_TRY(namedRuns(arguments.positionals(0), arguments.text("sweep")));
     std::error_code ignored; // on an error the page has no title
     const auto first = std::filesystem::absolute(arguments.positional(0) + "/", ignored).lexically_normal();
     const std::string sweep = arguments.text("sweep");
     return report::Comparison{.title = !sweep.empty()                         ? sweep
                                        : arguments.positionals(0).size() == 1 ? first.parent_path().filename().string()
-                                                                              : countText(runs->size(), "run"),
-                              .runs = *runs,
-                              .folder = engine::groupsFolderOf(runs->front().directory),
+                                                                              : countText(runs.size(), "run"),
+                              .runs = runs,
+                              .folder = engine::groupsFolderOf(runs.front().directory),
                               .baseline = arguments.text("baseline"),
                               .notes = arguments.text("note")};
 }

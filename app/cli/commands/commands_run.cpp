@@ -167,12 +167,9 @@ struct FoundRun {
 
 Result<FoundRun> runAt(const std::filesystem::path& directory)
 {
-    const Result<engine::RunReader> reader = engine::RunReader::open(directory);
-    if (!reader) {
-        return reader.error();
-    }
-    Result<projects::Project> project = reader->project();
-    Result<engine::RunInfo> info = reader->info();
+    const engine::RunReader reader = RESIDUA_TRY(engine::RunReader::open(directory));
+    Result<projects::Project> project = reader.project();
+    Result<engine::RunInfo> info = reader.info();
     if (!project || !info) {
         return project ? info.error() : project.error();
     }

@@ -100,22 +100,17 @@ Result<std::int64_t> stepOf(const engine::RunReader& reader, const engine::RunIn
 Result<OpenedOrigin> openOrigin(const Arguments& arguments, const Console& console)
 {
     const Result<std::filesystem::path> directory = absolutePath(arguments.positional(0));
-    const auto reader = directory ? engine::RunReader::open(*directory) : Result<engine::RunReader>(directory.error());
-    if (!reader) {
-        return reader.error();
-    }
-    auto info = reader->info();
-    auto project = reader->project();
+    const auto reader =
+        RESIDUA_TRY(directory ? engine::RunReader::open(*directory) : Result<engine::RunReader>(directory.error()));
+    auto info = reader.info();
+    auto project = reader.project();
     auto folder = engine::projectDirectoryOf(*directory);
-    const auto step = info ? stepOf(*reader, *info, arguments) : Result<std::int64_t>(info.error());
+    const auto step = info ? stepOf(reader, *info, arguments) : Result<std::int64_t>(info.error());
     if (!step || !project || !folder) {
         return !step ? step.error() : !project ? project.error() : folder.error();
     }
-    const auto tower = projects::chosenTower(*project, arguments.text("tower"));
-    if (!tower) {
-        return tower.error();
-    }
-    OpenedOrigin origin{std::move(*info), *project, std::move(*folder), *step, *tower};
+    const auto tower = RESIDUA_TRY(projects::chosenTower(*project, arguments.text("tower")));
+    OpenedOrigin origin{std::move(*info), *project, std::move(*folder), *step, tower};
     if (const Status set = setFields(origin.project, arguments.texts("set"), console); !set) {
         return Error{"--set", set.error().text()};
     }
@@ -180,13 +175,11 @@ Result<projects::SweepAxis> axisOf(const OpenedOrigin& origin, const std::vector
     const Project project = origin.view();
     projects::SweepAxis axis{projects::pointerOfView(origin.tower, kWiring), "shortcuts pruned by " + measure, {}};
     for (const Pruning& pruning : prunings) {
-        const auto made = pruning.empty() ? Result<projects::PrunedProject>(projects::PrunedProject{project, {}})
-                                          : projects::pruned(project, pruning);
-        if (!made) {
-            return made.error();
-        }
+        const auto made =
+            RESIDUA_TRY(pruning.empty() ? Result<projects::PrunedProject>(projects::PrunedProject{project, {}})
+                                        : projects::pruned(project, pruning));
         axis.values.push_back(
-            {std::to_string(pruning.shortcuts.size()) + " pruned", *projects::fieldAt(made->project, kWiring)});
+            {std::to_string(pruning.shortcuts.size()) + " pruned", *projects::fieldAt(made.project, kWiring)});
     }
     return axis;
 }
@@ -194,11 +187,8 @@ Result<projects::SweepAxis> axisOf(const OpenedOrigin& origin, const std::vector
 /// Returns the sweep of --vary and the axis, or an error for a field that a run cannot change.
 Result<projects::Sweep> sweepOf(const Arguments& arguments, projects::SweepAxis axis)
 {
-    Result<std::vector<projects::SweepAxis>> axes = typedAxes(arguments);
-    if (!axes) {
-        return axes.error();
-    }
-    for (const projects::SweepAxis& each : *axes) {
+    std::vector<projects::SweepAxis> axes = RESIDUA_TRY(typedAxes(arguments));
+    for (const projects::SweepAxis& each : axes) {
         if (!projects::canChangeInRun(each.field) || each.field == kSteps) {
             return Error{"--vary",
                          each.field + (each.field == kSteps ? " is set by --steps for all members"
@@ -207,8 +197,8 @@ Result<projects::Sweep> sweepOf(const Arguments& arguments, projects::SweepAxis 
         }
     }
     const std::string name = axis.label;
-    axes->push_back(std::move(axis));
-    return projects::Sweep{name, *std::move(axes)};
+    axes.push_back(std::move(axis));
+    return projects::Sweep{name, std::move(axes)};
 }
 
 /// Returns the plan of the members.
@@ -216,17 +206,14 @@ Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, 
                           const Arguments& arguments)
 {
     auto axis = axisOf(origin, prunings, arguments.text("weak-by", "effect"));
-    const auto sweep = axis ? sweepOf(arguments, *std::move(axis)) : Result<projects::Sweep>(axis.error());
-    if (!sweep) {
-        return sweep.error();
-    }
+    const auto sweep = RESIDUA_TRY(axis ? sweepOf(arguments, *std::move(axis)) : Result<projects::Sweep>(axis.error()));
     const std::filesystem::path& run = of.runDirectory;
     const std::string title = run.filename().string() + " pruned by " + arguments.text("weak-by", "effect") +
                               " steps " + std::to_string(origin.step) + " to " +
                               std::to_string(origin.project.training.steps);
     const std::filesystem::path folder = run.parent_path() / directoryName(title);
     Result<SweepPlan> plan =
-        planOf({{origin.project, {}}, origin.projectDirectory}, *sweep, arguments.text("output", folder.string()));
+        planOf({{origin.project, {}}, origin.projectDirectory}, sweep, arguments.text("output", folder.string()));
     if (!plan) {
         return plan.error();
     }
@@ -280,10 +267,7 @@ std::variant<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, cons
 std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned, engine::OtherData otherData,
                                   const Computing& computing, const Console& console)
 {
-    const Result<std::filesystem::path> directory = absolutePath(planned.directory);
-    if (!directory) {
-        return directory.error();
-    }
+    const std::filesystem::path directory = RESIDUA_TRY(absolutePath(planned.directory));
     engine::RetrofitRequest request;
     request.tag = engine::QueryTag{1};
     request.of = plan.origin->of;
@@ -292,14 +276,11 @@ std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned,
     request.prune = planned.prune;
     request.measured = true;
     request.tower = plan.origin->tower;
-    const Result<std::size_t> tower = projects::chosenTower(planned.member.project, request.tower);
-    if (!tower) {
-        return tower.error();
-    }
-    request.project = projects::viewOf(planned.member.project, *tower);
+    const std::size_t tower = RESIDUA_TRY(projects::chosenTower(planned.member.project, request.tower));
+    request.project = projects::viewOf(planned.member.project, tower);
     request.project->stack().topology = plan.origin->topology;
-    request.project = projects::viewOf(*std::move(request.project), *tower);
-    request.newRun = *directory;
+    request.project = projects::viewOf(*std::move(request.project), tower);
+    request.newRun = directory;
     request.steps = planned.member.project.training.steps;
     const auto answer = ask(request, console, computing);
     if (!answer) {
@@ -308,7 +289,7 @@ std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned,
     if (const auto* const failed = std::get_if<engine::QueryFailed>(&*answer)) {
         return failed->error;
     }
-    return engine::enterSweep(*directory, planned.member.membership);
+    return engine::enterSweep(directory, planned.member.membership);
 }
 
 double lossBefore(const Planned& planned)

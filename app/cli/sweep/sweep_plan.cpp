@@ -82,13 +82,10 @@ Result<std::vector<projects::SweepAxis>> typedAxes(const Arguments& arguments)
 
 Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const std::filesystem::path& folder)
 {
-    Result<std::vector<SweepMember>> members = projects::expand(project.document.project, sweep);
-    if (!members) {
-        return members.error();
-    }
-    SweepPlan plan{sweep, project.directory, folder, {}, projects::axesWithoutEffect(sweep, *members)};
+    std::vector<SweepMember> members = RESIDUA_TRY(projects::expand(project.document.project, sweep));
+    SweepPlan plan{sweep, project.directory, folder, {}, projects::axesWithoutEffect(sweep, members)};
     std::set<std::string> names;
-    for (SweepMember& member : *members) {
+    for (SweepMember& member : members) {
         const std::string name = directoryName(member.label);
         if (!names.insert(name).second) {
             return Error{"sweep " + sweep.name,
