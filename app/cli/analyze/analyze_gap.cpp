@@ -203,9 +203,7 @@ Exit tellGap(const Gap& gap, GapOrder by, const Arguments& arguments, const Cons
 Exit runGap(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
     Result<engine::GapRequest> request = gapRequestFrom(arguments, console);
     const Result<GapOrder> order = orderFrom(arguments);
     if (!request || !order) {

@@ -83,18 +83,15 @@ void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std
 Exit runKnockout(const Arguments& arguments, const Console& console)
 {
     Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
-    const Result<projects::WeakBy> by =
-        request ? weakByOf(*request, arguments) : Result<projects::WeakBy>(request.error());
-    if (!by) {
-        return console.fail(Exit::Usage, by.error());
-    }
+    const projects::WeakBy by = RESIDUA_TRY_OR_FAIL(Exit::Usage, request ? weakByOf(*request, arguments)
+                                                                         : Result<projects::WeakBy>(request.error()));
     const auto answer = answerTo(request, arguments, console, shareTeller(console, "measured "));
     if (const auto* const exit = std::get_if<Exit>(&answer)) {
         return *exit;
     }
     const auto& ready = std::get<engine::KnockoutReady>(answer);
     const Result<std::string> weakest =
-        arguments.has("weakest") ? weakestText(ready, *by, arguments) : Result<std::string>(std::string());
+        arguments.has("weakest") ? weakestText(ready, by, arguments) : Result<std::string>(std::string());
     const std::string weak = weakest ? *weakest : std::string();
     const auto end = [&] { return weakest ? Exit::Ok : console.fail(Exit::Usage, weakest.error()); };
     if (!arguments.has("output")) {

@@ -13,12 +13,9 @@ Exit runLayers(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path run = arguments.positional(0);
     const std::string tower = arguments.text("tower");
-    const Result<projects::Project> project = projectOfRun(run, tower);
-    if (!project) {
-        return console.fail(Exit::RunFailed, project.error());
-    }
+    const projects::Project project = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, projectOfRun(run, tower));
     const auto step = arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
-    std::vector<engine::LayerRow> layers = engine::layersOf(*project);
+    std::vector<engine::LayerRow> layers = engine::layersOf(project);
     engine::readLayers(layers, run, step, tower);
     if (arguments.has("output")) {
         const std::string path = arguments.text("output");

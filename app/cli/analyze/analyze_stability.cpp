@@ -308,19 +308,13 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
                                              groupedText(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
     }
     const std::vector<std::int64_t> depths = depthsTo(deepest);
-    const Result<theory::NormalisedLinear> network = networkFrom(arguments, dimension);
-    if (!network) {
-        return console.fail(Exit::Usage, network.error());
-    }
-    const Result<std::vector<Shared>> all = figure4(*network, depths);
-    if (!all) {
-        return console.fail(Exit::Usage, all.error());
-    }
+    const theory::NormalisedLinear network = RESIDUA_TRY_OR_FAIL(Exit::Usage, networkFrom(arguments, dimension));
+    const std::vector<Shared> all = RESIDUA_TRY_OR_FAIL(Exit::Usage, figure4(network, depths));
     if (!arguments.has("output")) {
-        showFigure(*all, *network, console);
+        showFigure(all, network, console);
         return Exit::Ok;
     }
-    return saveFigure([&] { return figureSvg(*all, network->form); }, [&] { return figureCsv(*all); },
+    return saveFigure([&] { return figureSvg(all, network.form); }, [&] { return figureCsv(all); },
                       std::to_string(depths.size()) + " depths at " + std::to_string(std::size(kShared)) +
                           " values of tau",
                       arguments, console);

@@ -78,10 +78,7 @@ void show(const LowRankModel& model, const report::TheoryTable& answer, const Co
 /// Saves figure 5's left panel, the bounds of the gains over every collective rank, as CSV or as a picture.
 Exit saveCurves(const LowRankModel& model, const Arguments& arguments, const Console& console)
 {
-    const auto gains = report::gainCurves(model);
-    if (!gains) {
-        return console.fail(Exit::Usage, gains.error());
-    }
+    const auto gains = RESIDUA_TRY_OR_FAIL(Exit::Usage, report::gainCurves(model));
     std::ostringstream csv;
     csv << "collective_rank,g1,g2,g3\n";
     report::PlotSpec plot{
@@ -90,7 +87,7 @@ Exit saveCurves(const LowRankModel& model, const Arguments& arguments, const Con
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
     }
     std::int64_t rank = 0;
-    for (const theory::PerGrn& at : *gains) {
+    for (const theory::PerGrn& at : gains) {
         const double values[] = {at.v1, at.v2, at.v3};
         csv << ++rank;
         for (std::size_t i = 0; i < plot.curves.size(); ++i) {
@@ -108,15 +105,13 @@ Exit saveCurves(const LowRankModel& model, const Arguments& arguments, const Con
 Exit runTheory(const Arguments& arguments, const Console& console)
 {
     const std::string project = arguments.positional(0);
-    Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project, arguments, console);
-    if (!model) {
-        return console.fail(Exit::Usage, model.error());
-    }
-    model->statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
+    LowRankModel model = RESIDUA_TRY_OR_FAIL(Exit::Usage, project.empty() ? fromNumbers(arguments)
+                                                                          : fromProject(project, arguments, console));
+    model.statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
     if (arguments.has("output")) {
-        return saveCurves(*model, arguments, console);
+        return saveCurves(model, arguments, console);
     }
-    show(*model, report::theoryTable(*model), console);
+    show(model, report::theoryTable(model), console);
     return Exit::Ok;
 }
 

@@ -151,15 +151,13 @@ Exit runGrnGains(const Arguments& arguments, const Console& console)
     if (!arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"--figure", "5 has targets of its own, so it takes no PROJECT"});
     }
-    const auto panels = panelsOf(arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved);
-    if (!panels) {
-        return console.fail(Exit::Usage, panels.error());
-    }
+    const auto panels = RESIDUA_TRY_OR_FAIL(
+        Exit::Usage, panelsOf(arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved));
     if (!arguments.has("output")) {
-        show(*panels, console);
+        show(panels, console);
         return Exit::Ok;
     }
-    return saveFigure([&] { return svgOf(*panels); }, [&] { return csvOf(*panels); },
+    return saveFigure([&] { return svgOf(panels); }, [&] { return csvOf(panels); },
                       "two panels at " + std::to_string(kWidths.size()) + " widths", arguments, console);
 }
 

@@ -264,16 +264,13 @@ Exit runLowRankFigure(const Arguments& arguments, const Console& console)
     if (!arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"--figure", "draws weights of its own, so it takes no PROJECT"});
     }
-    const Result<FigureTable> figure = figureOf(arguments);
-    if (!figure) {
-        return console.fail(Exit::Usage, figure.error());
-    }
+    const FigureTable figure = RESIDUA_TRY_OR_FAIL(Exit::Usage, figureOf(arguments));
     if (arguments.has("output")) {
-        return saveFigure([&] { return report::svgFile({figure->plot}); }, [&] { return csvOf(*figure); },
-                          std::to_string(figure->rows.size()) + " points", arguments, console,
-                          {{"points", figure->rows.size()}});
+        return saveFigure([&] { return report::svgFile({figure.plot}); }, [&] { return csvOf(figure); },
+                          std::to_string(figure.rows.size()) + " points", arguments, console,
+                          {{"points", figure.rows.size()}});
     }
-    showFigure(*figure, console);
+    showFigure(figure, console);
     return Exit::Ok;
 }
 

@@ -73,11 +73,8 @@ Exit runMetrics(const Arguments& arguments, const Console& console)
 {
     std::vector<RunMetrics> runs;
     for (const std::string& subject : arguments.positionals(0)) {
-        Result<std::vector<RunMetrics>> found = metricsOf(subject);
-        if (!found) {
-            return console.fail(Exit::RunFailed, found.error());
-        }
-        std::ranges::move(*found, std::back_inserter(runs));
+        std::vector<RunMetrics> found = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, metricsOf(subject));
+        std::ranges::move(found, std::back_inserter(runs));
     }
     if (arguments.has("output")) {
         const std::string path = arguments.text("output");

@@ -178,15 +178,12 @@ Exit runSinePhases(const Arguments& arguments, const Console& console)
     if (arguments.has("rate")) {
         rates = {arguments.real("rate", 0)};
     }
-    const auto all = atRates(rates);
-    if (!all) {
-        return console.fail(Exit::Usage, all.error());
-    }
+    const auto all = RESIDUA_TRY_OR_FAIL(Exit::Usage, atRates(rates));
     if (!arguments.has("output")) {
-        show(*all, console);
+        show(all, console);
         return Exit::Ok;
     }
-    return saveFigure([&] { return svgOf(*all); }, [&] { return csvOf(*all); },
+    return saveFigure([&] { return svgOf(all); }, [&] { return csvOf(all); },
                       countText(rates.size(), "rate") + ", with p0 to " + numberText(kExact) + " and to the rate",
                       arguments, console);
 }

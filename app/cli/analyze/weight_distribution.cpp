@@ -141,12 +141,10 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
     }
     const std::optional<std::int64_t> step =
         arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
-    const auto tensors = engine::checkpointCoefficients(arguments.positional(0), step);
-    if (!tensors) {
-        return console.fail(Exit::RunFailed, tensors.error());
-    }
+    const auto tensors =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::checkpointCoefficients(arguments.positional(0), step));
     std::vector<Distribution> all;
-    for (const engine::CoefficientTensor& tensor : *tensors) {
+    for (const engine::CoefficientTensor& tensor : tensors) {
         const bool wanted = !arguments.has("port") || nameOf(tensor.name.port) == arguments.text("port");
         if (tensor.name.kind == engine::matrix::kMix && tensor.features > 1 && wanted) {
             all.push_back(distributionOf(tensor));
@@ -156,7 +154,7 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
         return console.fail(Exit::RunFailed, {arguments.positional(0), "has no weights of single features"});
     }
     if (!arguments.has("output")) {
-        show(all, tensors->front().step, console);
+        show(all, tensors.front().step, console);
         return Exit::Ok;
     }
     return saveFigure([&] { return svgOf(all); }, [&] { return csvOf(all); },

@@ -211,9 +211,7 @@ Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path&
     const bool perFeature = whole && std::ranges::any_of(matrices, [](const Matrix& matrix) {
                                 return matrix.name.kind == engine::matrix::kSpread;
                             });
-    if (const Status written = engine::exportCoefficients(path, matrices, tensors); !written) {
-        return console.fail(Exit::Usage, written.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, engine::exportCoefficients(path, matrices, tensors));
     console.line(
         "wrote " + path.string() + ": " + std::to_string(matrices.size()) + " matrices of step " +
         groupedText(matrices.front().step) +
@@ -251,14 +249,11 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
     if (view.logRatio && !view.against.empty()) {
         return console.fail(Exit::Usage, {"", "--log-ratio and --against exclude each other"});
     }
-    const Result<std::vector<Matrix>> matrices = matricesOf(view);
-    if (!matrices) {
-        return console.fail(Exit::RunFailed, matrices.error());
-    }
+    const std::vector<Matrix> matrices = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, matricesOf(view));
     if (arguments.has("output")) {
-        return save(*matrices, view, arguments.text("output"), console);
+        return save(matrices, view, arguments.text("output"), console);
     }
-    show(*matrices, view, console);
+    show(matrices, view, console);
     return Exit::Ok;
 }
 
@@ -267,10 +262,8 @@ Exit runConfusion(const Arguments& arguments, const Console& console)
 {
     const fs::path run = arguments.positional(0);
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
-    if (!info) {
-        return console.fail(Exit::RunFailed, info.error());
-    }
+    const auto info =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, reader ? reader->info() : Result<engine::RunInfo>(reader.error()));
     const std::vector<std::int64_t> steps = reader->matrixSteps(engine::matrix::kConfusion);
     if (steps.empty()) {
         return console.fail(Exit::RunFailed, {run.string(), "has no confusion matrix: a validation of up to " +
@@ -278,18 +271,15 @@ Exit runConfusion(const Arguments& arguments, const Console& console)
                                                                 " classes records it"});
     }
     const std::int64_t step = arguments.has("step") ? arguments.integer("step", 0) : steps.back();
-    const Result<Matrix> matrix = reader->matrix(engine::matrix::kConfusion, step);
-    if (!matrix) {
-        return console.fail(Exit::RunFailed, matrix.error());
-    }
-    const std::vector<std::string> names = engine::namesOfClasses(*matrix, info->classes);
+    const Matrix matrix = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, reader->matrix(engine::matrix::kConfusion, step));
+    const std::vector<std::string> names = engine::namesOfClasses(matrix, info.classes);
     std::vector<std::vector<std::string>> rows(1, {"true \\ predicted"});
     std::string csv = "step,true,predicted,count\n";
     rows.front().insert(rows.front().end(), names.begin(), names.end());
-    for (std::int64_t row = 0; row < matrix->rows; ++row) {
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
         rows.push_back({names[static_cast<std::size_t>(row)]});
-        for (std::int64_t column = 0; column < matrix->columns; ++column) {
-            const std::string count = std::to_string(std::llround(matrix->at(row, column)));
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const std::string count = std::to_string(std::llround(matrix.at(row, column)));
             rows.back().push_back(count);
             csv += std::to_string(step) + "," + std::to_string(row) + "," + std::to_string(column) + "," + count + "\n";
         }
@@ -300,7 +290,7 @@ Exit runConfusion(const Arguments& arguments, const Console& console)
                        {{"output", path}, {"step", step}}, console);
     }
     console.line("confusion matrix at step " + groupedText(step) + ": examples by class\n" + table(rows));
-    console.value({{"run", run.string()}, {"step", step}, {"classes", names}, {"counts", cellsOf(*matrix)}});
+    console.value({{"run", run.string()}, {"step", step}, {"classes", names}, {"counts", cellsOf(matrix)}});
     return Exit::Ok;
 }
 

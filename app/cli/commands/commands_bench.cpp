@@ -156,9 +156,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
         }
         NamedProject& opened = std::get<NamedProject>(named);
         projects::Project& project = opened.document.project;
-        if (const Status planned = trainFor(project, steps + warmup); !planned) {
-            return console.fail(Exit::InvalidProject, planned.error());
-        }
+        RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, trainFor(project, steps + warmup));
         project.training.validateEvery = 0;
         project.training.checkpointEvery = 0;
         if (const auto error = obstacle(project, console)) {
@@ -169,17 +167,14 @@ Exit runBench(const Arguments& arguments, const Console& console)
     // By turns, so that another load of the machine slows all of them.
     for (std::int64_t round = 0; round < arguments.integer("rounds", 1); ++round) {
         for (Measured& measured : all) {
-            Result<RunOutcome> outcome = trainedOnce(measured, arguments, console);
-            if (!outcome) {
-                return console.fail(Exit::Usage, outcome.error());
+            RunOutcome outcome = RESIDUA_TRY_OR_FAIL(Exit::Usage, trainedOnce(measured, arguments, console));
+            if (outcome.ended.hasFailed()) {
+                return console.fail(Exit::RunFailed, outcome.ended.error);
             }
-            if (outcome->ended.hasFailed()) {
-                return console.fail(Exit::RunFailed, outcome->ended.error);
-            }
-            if (outcome->ended.status == engine::RunStatus::Stopped) {
+            if (outcome.ended.status == engine::RunStatus::Stopped) {
                 return console.fail(Exit::Quit, {"", "interrupted: nothing was measured"});
             }
-            measured.outcome = *std::move(outcome);
+            measured.outcome = std::move(outcome);
             addRound(measured, static_cast<std::size_t>(warmup));
         }
     }

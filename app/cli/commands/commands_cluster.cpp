@@ -86,9 +86,7 @@ Exit runClusterScript(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--gpus", "got " + std::to_string(gpus) + ", expected a multiple of the " +
                                                         std::to_string(perNode) + " of a node"});
     }
-    if (const Status shared = engine::checkShares(document.project.training, gpus); !shared) {
-        return console.fail(Exit::InvalidProject, shared.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, engine::checkShares(document.project.training, gpus));
     const std::chrono::seconds time = arguments.duration("time").value_or(std::chrono::hours(4));
     if (time <= 2 * kMargin) {
         return console.fail(Exit::Usage, {"--time", "expected more than 10 minutes"});

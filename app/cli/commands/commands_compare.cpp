@@ -182,26 +182,22 @@ void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std
 
 Exit runCompare(const Arguments& arguments, const Console& console)
 {
-    const Result<Compared> compared = comparedRuns(arguments.positionals(0), arguments.text("sweep"), console);
-    if (!compared) {
-        return console.fail(Exit::Usage, compared.error());
-    }
+    const Compared compared =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, comparedRuns(arguments.positionals(0), arguments.text("sweep"), console));
     std::optional<RunGroup> baseline;
     if (const std::string name = arguments.text("baseline"); !name.empty()) {
-        const auto meant = engine::groupNamed(compared->groups, compared->trained(), name, "--baseline");
-        if (!meant) {
-            return console.fail(Exit::Usage, meant.error());
-        }
-        baseline = *meant;
+        const auto meant = RESIDUA_TRY_OR_FAIL(
+            Exit::Usage, engine::groupNamed(compared.groups, compared.trained(), name, "--baseline"));
+        baseline = meant;
     }
     if (const std::string output = arguments.text("output"); !output.empty()) {
         if (!baseline) {
             return console.fail(Exit::Usage, {"--output", "needs --baseline, from which the differences are"});
         }
-        return deliver({output, stepsCsv(*compared, *baseline), "csv"}, "wrote " + output, {{"csv", output}}, console);
+        return deliver({output, stepsCsv(compared, *baseline), "csv"}, "wrote " + output, {{"csv", output}}, console);
     }
-    const auto longest = std::ranges::max_element(compared->infos, {}, &engine::RunInfo::steps);
-    tell(*compared, baseline, arguments.integer("last", engine::lastSteps(longest->steps)), console);
+    const auto longest = std::ranges::max_element(compared.infos, {}, &engine::RunInfo::steps);
+    tell(compared, baseline, arguments.integer("last", engine::lastSteps(longest->steps)), console);
     return Exit::Ok;
 }
 

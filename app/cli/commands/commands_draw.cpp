@@ -142,18 +142,13 @@ Exit runDraw(const Arguments& arguments, const Console& console)
     if (path.empty()) {
         return console.fail(Exit::Usage, {"-o", "is missing, expected a file: FILE.svg, .pdf, .tikz or .tex"});
     }
-    const auto format = editor::figureFormatOf(path);
-    if (!format) {
-        return console.fail(Exit::Usage, format.error());
-    }
+    const auto format = RESIDUA_TRY_OR_FAIL(Exit::Usage, editor::figureFormatOf(path));
     const Result<editor::Figure> figure = figureOf(std::get<Subject>(subject), arguments);
-    const Result<std::string> bytes = figure ? figureFile(*figure, *format) : Result<std::string>(figure.error());
-    if (!bytes) {
-        return console.fail(Exit::Usage, bytes.error());
-    }
+    const std::string bytes =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, figure ? figureFile(*figure, format) : Result<std::string>(figure.error()));
     const double high = figure->height / editor::kPointsPerCm;
     const double wide = figure->width / editor::kPointsPerCm;
-    return deliver({path, *bytes, "figure"},
+    return deliver({path, bytes, "figure"},
                    "wrote " + path.string() + ": " + numberText(wide, 3) + " × " + numberText(high, 3) + " cm",
                    {{"output", path.string()}, {"widthCm", wide}, {"heightCm", high}}, console);
 }

@@ -30,15 +30,13 @@ std::string howToLoad(const engine::ExportReady& ready)
 
 Exit runExport(const Arguments& arguments, const Console& console)
 {
-    const Result<engine::ExportRequest> request = requestFrom<engine::ExportRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    if (arguments.has("type") && request->format != engine::ExportFormat::HuggingFace) {
+    const engine::ExportRequest request =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::ExportRequest>(arguments));
+    if (arguments.has("type") && request.format != engine::ExportFormat::HuggingFace) {
         return console.fail(Exit::Usage, {"--type", "is of --to huggingface alone"});
     }
     const std::optional<engine::Event> answer =
-        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
@@ -51,7 +49,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
                  groupedText(ready->parameters) + " parameters" + left);
     console.line(howToLoad(*ready));
     console.value({{"folder", ready->folder.string()},
-                   {"format", engine::infoOf(request->format).key},
+                   {"format", engine::infoOf(request.format).key},
                    {"architecture", ready->architecture},
                    {"step", ready->step},
                    {"layers", ready->layers},

@@ -161,9 +161,7 @@ Exit writePages(const std::filesystem::path& folder, const Console& console)
         pages.emplace_back("residua-cli-" + command.name, manPage(command));
     }
     for (const auto& [name, text] : pages) {
-        if (const Status written = writeOutput(folder / (name + ".1"), text); !written) {
-            return console.fail(Exit::Usage, written.error());
-        }
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, writeOutput(folder / (name + ".1"), text));
     }
     console.line("wrote " + std::to_string(pages.size()) + " pages to " + folder.string());
     console.value({{"pages", pages.size()}, {"folder", folder.string()}});

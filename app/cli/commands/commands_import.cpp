@@ -72,11 +72,8 @@ std::variant<engine::LoadWeightsReady, Exit> loaded(engine::LoadWeightsRequest r
                                                     const std::filesystem::path& directory, const Arguments& arguments,
                                                     const Console& console)
 {
-    const Result<std::filesystem::path> absolute = absolutePath(directory);
-    if (!absolute) {
-        return console.fail(Exit::Usage, absolute.error());
-    }
-    request.projectDirectory = *absolute;
+    const std::filesystem::path absolute = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(directory));
+    request.projectDirectory = absolute;
     const std::optional<engine::Event> answer =
         ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     if (const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr) {
@@ -145,17 +142,15 @@ Exit runTeach(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--teacher", "is missing; expected the run of the teacher"});
     }
     const Result<std::filesystem::path> run = absolutePath(arguments.text("teacher"));
-    const Result<TrainedNetwork> teacher = run ? newestOf(*run) : Result<TrainedNetwork>(run.error());
-    if (!teacher) {
-        return console.fail(Exit::RunFailed, teacher.error());
-    }
+    const TrainedNetwork teacher =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, run ? newestOf(*run) : Result<TrainedNetwork>(run.error()));
     Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
     const Result<projects::Project> both =
-        projects::withTeacher(student.document.project, teacher->project, teachingFrom(arguments));
+        projects::withTeacher(student.document.project, teacher.project, teachingFrom(arguments));
     if (!request || !both) {
         return console.fail(Exit::Usage, request ? both.error() : request.error());
     }
-    request->file = teacher->file;
+    request->file = teacher.file;
     request->tower = both->towers.back().network.name;
     request->project = *both;
     const auto made = loaded(*request, student.directory, arguments, console);
@@ -166,11 +161,11 @@ Exit runTeach(const Arguments& arguments, const Console& console)
     const auto known = std::ranges::count(ready.rows, true, &engine::LoadWeightsReady::Row::fits);
     remarkNotes(ready.notes, console);
     console.line("run " + ready.runDirectory.string() + ": tower " + request->tower + " has " + groupedText(known) +
-                 " tensors of step " + groupedText(teacher->step) + " of " + run->filename().string() +
+                 " tensors of step " + groupedText(teacher.step) + " of " + run->filename().string() +
                  "; the student starts as its project says");
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value(
-        {{"run", ready.runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", teacher->step}});
+        {{"run", ready.runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", teacher.step}});
     return Exit::Ok;
 }
 
@@ -189,11 +184,9 @@ Exit runImport(const Arguments& arguments, const Console& console)
     }
     request->folder = *folder;
     if (namesData(arguments)) {
-        const Result<projects::Source> data = dataSource(arguments, request->projectDirectory);
-        if (!data) {
-            return console.fail(Exit::Usage, data.error());
-        }
-        request->data = *data;
+        const projects::Source data =
+            RESIDUA_TRY_OR_FAIL(Exit::Usage, dataSource(arguments, request->projectDirectory));
+        request->data = data;
     }
     const std::optional<engine::Event> answer =
         ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));

@@ -182,11 +182,8 @@ constexpr const char* kNumpyEnding = ".npy";
 /// Writes the images that were made to a file: a picture of all, or an array.
 Exit writeImages(const engine::SampleReady& ready, const std::string& path, const Console& console)
 {
-    const Status written =
-        writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet);
-    if (!written) {
-        return console.fail(Exit::RunFailed, written.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::RunFailed,
+                        writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet));
     std::vector<std::string> classes;
     for (const engine::FedExample& example : ready.made.examples) {
         classes.push_back(example.target);
@@ -212,24 +209,17 @@ Status checkOutput(const Result<projects::Project>& project, const Arguments& ar
 
 Exit runSample(const Arguments& arguments, const Console& console)
 {
-    Result<engine::SampleRequest> request = requestFrom<engine::SampleRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
+    engine::SampleRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::SampleRequest>(arguments));
     Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
-    const Result<engine::RunReader> run = engine::RunReader::open(request->of.runDirectory);
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
+    const Result<engine::RunReader> run = engine::RunReader::open(request.of.runDirectory);
     const auto project = run ? run->project() : run.error();
-    if (const Status output = checkOutput(project, arguments); !output) {
-        return console.fail(Exit::Usage, output.error());
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, checkOutput(project, arguments));
+    if (project && projects::promptsArePictures(project->data) && !request.prompt.empty()) {
+        request.prompt = pathFor(computing, request.prompt).string();
     }
-    if (project && projects::promptsArePictures(project->data) && !request->prompt.empty()) {
-        request->prompt = pathFor(computing, request->prompt).string();
-    }
-    setPaths(request->of, computing);
-    const std::optional<engine::Event> answer = ask(*request, console, computing);
+    setPaths(request.of, computing);
+    const std::optional<engine::Event> answer = ask(request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -325,24 +315,19 @@ Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const C
 
 Exit runRetrofit(const Arguments& arguments, const Console& console)
 {
-    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
+    engine::RetrofitRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::RetrofitRequest>(arguments));
     if (!arguments.has("topology")) {
         const std::vector<OptionSpec> options = optionsOf<engine::RetrofitRequest>();
         return console.fail(Exit::Usage, missing(*std::ranges::find(options, "topology", &OptionSpec::name)));
     }
-    const Result<projects::Project> project = projectOfRun(request->of.runDirectory, request->tower);
-    if (!project) {
-        return console.fail(Exit::RunFailed, project.error());
-    }
-    const auto topology = topologyNamed(arguments.text("topology"), project->network);
+    const projects::Project project =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, projectOfRun(request.of.runDirectory, request.tower));
+    const auto topology = topologyNamed(arguments.text("topology"), project.network);
     if (!topology) {
         return console.fail(Exit::Usage, {"--topology", topology.error().message});
     }
-    request->topology = *topology;
-    return askAndShow(*request, &showRetrofit, arguments, console);
+    request.topology = *topology;
+    return askAndShow(request, &showRetrofit, arguments, console);
 }
 
 /// Makes a fork that is the same network.
@@ -354,55 +339,44 @@ Exit forkAsItIs(const engine::RetrofitRequest& request, const Console& console)
     }
     const std::int64_t step = request.of.step.value_or(steps.back());
     const auto made =
-        engine::forkRun(request.of.runDirectory, step, request.newRun, request.project ? &*request.project : nullptr);
-    if (!made) {
-        return console.fail(Exit::RunFailed, made.error());
-    }
-    console.line("run " + made->string() + " goes on from step " + groupedText(step));
-    console.line("train it with: residua-cli resume " + made->string() +
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::forkRun(request.of.runDirectory, step, request.newRun,
+                                                             request.project ? &*request.project : nullptr));
+    console.line("run " + made.string() + " goes on from step " + groupedText(step));
+    console.line("train it with: residua-cli resume " + made.string() +
                  (request.steps ? " --steps " + std::to_string(*request.steps) : ""));
-    console.value({{"run", made->string()}, {"step", step}});
+    console.value({{"run", made.string()}, {"step", step}});
     return Exit::Ok;
 }
 
 Exit runFork(const Arguments& arguments, const Console& console)
 {
-    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    Result<projects::Project> project = projectOfRun(request->of.runDirectory);
-    const Result<std::size_t> tower =
-        project ? projects::chosenTower(*project, request->tower) : Result<std::size_t>(project.error());
-    if (!tower) {
-        return console.fail(Exit::RunFailed, tower.error());
-    }
-    if (!request->prune.empty()) { // told before an engine starts
-        const projects::Project view = projects::viewOf(*project, *tower);
-        const auto pruning = projects::pruningFrom(request->prune, view);
+    engine::RetrofitRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::RetrofitRequest>(arguments));
+    Result<projects::Project> project = projectOfRun(request.of.runDirectory);
+    const std::size_t tower =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, project ? projects::chosenTower(*project, request.tower)
+                                                     : Result<std::size_t>(project.error()));
+    if (!request.prune.empty()) { // told before an engine starts
+        const projects::Project view = projects::viewOf(*project, tower);
+        const auto pruning = projects::pruningFrom(request.prune, view);
         const auto made = pruning ? projects::pruned(view, *pruning) : pruning.error();
         if (!made) {
             return console.fail(Exit::Usage, {"--prune", made.error().message});
         }
     }
     if (arguments.has("set")) {
-        if (const Status set = setFields(*project, arguments.texts("set"), console); !set) {
-            return console.fail(Exit::Usage, set.error());
-        }
-        request->project = std::move(*project);
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, setFields(*project, arguments.texts("set"), console));
+        request.project = std::move(*project);
     }
-    return request->prune.empty() ? forkAsItIs(*request, console)
-                                  : askAndShow(*request, &showRetrofit, arguments, console);
+    return request.prune.empty() ? forkAsItIs(request, console)
+                                 : askAndShow(request, &showRetrofit, arguments, console);
 }
 
 /// Changes the loops of a run as `ties` says (projects/transfer/ties.h).
 Exit runTies(engine::RetrofitRequest request, const Arguments& arguments, const Console& console)
 {
-    const Result<projects::Project> project = projectOfRun(request.of.runDirectory, request.tower);
-    if (!project) {
-        return console.fail(Exit::RunFailed, project.error());
-    }
-    if (const auto made = projects::retied(*project, request.ties); !made) { // told before an engine starts
+    const projects::Project project =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, projectOfRun(request.of.runDirectory, request.tower));
+    if (const auto made = projects::retied(project, request.ties); !made) { // told before an engine starts
         return console.fail(Exit::Usage, made.error());
     }
     return askAndShow(request, &showRetrofit, arguments, console);
@@ -410,24 +384,18 @@ Exit runTies(engine::RetrofitRequest request, const Arguments& arguments, const 
 
 Exit runUntie(const Arguments& arguments, const Console& console)
 {
-    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    request->ties = projects::kUntie;
-    return runTies(*std::move(request), arguments, console);
+    engine::RetrofitRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::RetrofitRequest>(arguments));
+    request.ties = projects::kUntie;
+    return runTies(std::move(request), arguments, console);
 }
 
 Exit runTie(const Arguments& arguments, const Console& console)
 {
-    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    if (const auto tie = projects::tieFrom(request->ties); !tie) {
+    engine::RetrofitRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::RetrofitRequest>(arguments));
+    if (const auto tie = projects::tieFrom(request.ties); !tie) {
         return console.fail(Exit::Usage, {"--layers", tie.error().message});
     }
-    return runTies(*std::move(request), arguments, console);
+    return runTies(std::move(request), arguments, console);
 }
 
 void showFactorise(const engine::FactoriseReady& ready, const Console& console)
@@ -463,11 +431,9 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
 
 Exit runFactorise(const Arguments& arguments, const Console& console)
 {
-    const Result<engine::FactoriseRequest> request = requestFrom<engine::FactoriseRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    return askAndShow(*request, &showFactorise, arguments, console);
+    const engine::FactoriseRequest request =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::FactoriseRequest>(arguments));
+    return askAndShow(request, &showFactorise, arguments, console);
 }
 
 const PositionalSpec kRunDirectory{"RUN", "a run's directory"};

@@ -268,18 +268,16 @@ Exit runNew(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--example", "an example has its own data and sizes; make it, then change "
                                                        "it with residua-cli set"});
     }
-    Result<projects::Project> project =
-        sized ? sizedProject(arguments, directory) : exampleProject(arguments.text("example", exampleNames().front()));
-    if (!project) {
-        return console.fail(Exit::Usage, project.error());
-    }
+    projects::Project project =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, sized ? sizedProject(arguments, directory)
+                                               : exampleProject(arguments.text("example", exampleNames().front())));
     std::error_code ignored;
     if (std::filesystem::exists(directory / projects::kProjectFile, ignored)) {
         return console.fail(Exit::Usage, {directory.string(), "there is a project already"});
     }
     const bool reads = sized && haveFiles(arguments);
     if (reads) {
-        const projects::Source source = withAbsolutePaths(project->data.source, directory);
+        const projects::Source source = withAbsolutePaths(project.data.source, directory);
         if (const Status readable = engine::checkReadable(source, {}); !readable) {
             const Exit failed = console.fail(Exit::Usage, readable.error());
             console.remark(otherCommand(source, arguments));
@@ -287,10 +285,8 @@ Exit runNew(const Arguments& arguments, const Console& console)
         }
     }
     projects::Document document;
-    document.project = *std::move(project);
-    if (const Status saved = projects::saveProject(directory, document); !saved) {
-        return console.fail(Exit::Usage, saved.error());
-    }
+    document.project = std::move(project);
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, projects::saveProject(directory, document));
     const std::string title = printable(document.project.name, LineEnds::Escape);
     console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
     json value = {{"project", directory.string()}, {"name", document.project.name}, {"data", json::array()}};

@@ -85,31 +85,23 @@ Exit runSet(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"", "got \"" + given.string() + "\", expected a project's directory or its " +
                                                   projects::kProjectFile + ", which set writes to"});
     }
-    Result<projects::Document> document = projects::loadProject(given);
-    if (!document) {
-        return console.fail(Exit::InvalidProject, document.error());
-    }
-    const projects::Project before = document->project;
-    if (const Status joined = joinFurther(*document, arguments); !joined) {
-        return console.fail(Exit::Usage, joined.error());
-    }
+    projects::Document document = RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, projects::loadProject(given));
+    const projects::Project before = document.project;
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, joinFurther(document, arguments));
     const std::span<const std::string> texts = arguments.positionals(1);
-    if (const Status set =
-            setFields(document->project, {texts.begin(), texts.end()}, console, &document->layout.groups);
+    if (const Status set = setFields(document.project, {texts.begin(), texts.end()}, console, &document.layout.groups);
         !set) {
         return console.fail(Exit::Usage, set.error());
     }
     const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
-    if (const Status saved = projects::saveProject(directory.empty() ? "." : directory, *document); !saved) {
-        return console.fail(Exit::Usage, saved.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, projects::saveProject(directory.empty() ? "." : directory, document));
     json list = json::array();
-    for (const projects::Change& change : projects::diff(before, document->project)) {
+    for (const projects::Change& change : projects::diff(before, document.project)) {
         console.line(change.text());
         list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
     }
     console.value({{"changes", list}});
-    const std::vector<projects::Problem> problems = projects::validate(document->project);
+    const std::vector<projects::Problem> problems = projects::validate(document.project);
     for (const projects::Problem& problem : problems) {
         console.remark((problem.severity == projects::Severity::Error ? "error: " : "warning: ") + problem.text());
     }
@@ -385,17 +377,14 @@ Exit runInfo(const Arguments& arguments, const Console& console)
 
 Exit runDiff(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> before = openProject(arguments.positional(0));
-    if (!before) {
-        return console.fail(Exit::InvalidProject, before.error());
-    }
+    const NamedProject before = RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, openProject(arguments.positional(0)));
     const std::variant<NamedProject, Refusal> after = openProject(arguments.positional(1), arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&after)) {
         return console.fail(refusal->code, refusal->error);
     }
     json list = json::array();
     const std::vector<projects::Change> changes =
-        projects::diff(before->document.project, std::get<NamedProject>(after).document.project);
+        projects::diff(before.document.project, std::get<NamedProject>(after).document.project);
     for (const projects::Change& change : changes) {
         console.line(change.text());
         list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
@@ -418,25 +407,23 @@ Exit runData(const Arguments& arguments, const Console& console)
     if (const auto error = obstacle(opened.document.project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
-    const Result<engine::FedBatch> fed =
-        engine::firstFedBatch(opened.document.project, opened.directory, arguments.integer("count", kFedExamples));
-    if (!fed) {
-        return console.fail(Exit::InvalidProject, fed.error());
-    }
+    const engine::FedBatch fed =
+        RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, engine::firstFedBatch(opened.document.project, opened.directory,
+                                                                        arguments.integer("count", kFedExamples)));
     json list = json::array();
-    for (const engine::FedExample& example : fed->examples) {
+    for (const engine::FedExample& example : fed.examples) {
         list.push_back({{"input", example.input}, {"target", example.target}});
     }
     const std::string path = arguments.text("output");
-    if (!path.empty() && fed->sheet.empty()) {
+    if (!path.empty() && fed.sheet.empty()) {
         return console.fail(Exit::Usage, {"--output", "is for pictures"});
     }
     if (isStandardOutput(path)) {
         return console.fail(Exit::Usage, {"--output", "expected a file's name"});
     }
-    const auto columns = static_cast<std::size_t>(fed->columns);
-    for (std::size_t i = 0; i < fed->examples.size(); ++i) {
-        const auto& [input, target] = fed->examples[i];
+    const auto columns = static_cast<std::size_t>(fed.columns);
+    for (std::size_t i = 0; i < fed.examples.size(); ++i) {
+        const auto& [input, target] = fed.examples[i];
         const std::string place =
             columns == 0 ? std::to_string(i + 1)
                          : "row " + std::to_string(i / columns + 1) + ", column " + std::to_string(i % columns + 1);
@@ -447,7 +434,7 @@ Exit runData(const Arguments& arguments, const Console& console)
         console.value({{"examples", list}});
         return Exit::Ok;
     }
-    return deliver({path, fed->sheet, "sheet"}, "wrote " + path, {{"examples", list}, {"output", path}}, console);
+    return deliver({path, fed.sheet, "sheet"}, "wrote " + path, {{"examples", list}, {"output", path}}, console);
 }
 
 } // namespace

@@ -132,11 +132,8 @@ Exit runRuns(const Arguments& arguments, const Console& console)
 {
     std::optional<double> target; // the loss that the runs are compared with
     if (const std::string named = arguments.text("until"); !named.empty()) {
-        const Result<double> loss = lossOf(named);
-        if (!loss) {
-            return console.fail(Exit::Usage, loss.error());
-        }
-        target = *loss;
+        const double loss = RESIDUA_TRY_OR_FAIL(Exit::Usage, lossOf(named));
+        target = loss;
     }
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;
@@ -173,16 +170,13 @@ Exit runRuns(const Arguments& arguments, const Console& console)
 /// Writes a page about one run, with what could not be read of it.
 Exit reportOnRun(const engine::RunReader& reader, const std::filesystem::path& output, const Console& console)
 {
-    const Result<std::string> page = report::reportHtml(reader);
-    if (!page) {
-        return console.fail(Exit::RunFailed, page.error());
-    }
+    const std::string page = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, report::reportHtml(reader));
     json leftOut = json::array();
     for (const Error& fault : reader.faults()) {
         console.remark("left out: " + fault.text());
         leftOut.push_back(fault.text());
     }
-    return deliver({output, *page, "html"}, "wrote " + output.string(),
+    return deliver({output, page, "html"}, "wrote " + output.string(),
                    {{"report", output.string()}, {"leftOut", leftOut}}, console);
 }
 
@@ -231,18 +225,13 @@ Status keepPage(const report::Comparison& comparison, const report::ComparisonPa
 
 Exit reportOnRuns(const Arguments& arguments, const std::filesystem::path& output, const Console& console)
 {
-    const Result<report::Comparison> comparison = comparisonOf(arguments);
-    if (!comparison) {
-        return console.fail(Exit::RunFailed, comparison.error());
-    }
-    const auto page = report::comparisonHtml(*comparison);
+    const report::Comparison comparison = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, comparisonOf(arguments));
+    const auto page = report::comparisonHtml(comparison);
     if (!page) {
         return console.fail(page.error().place == "--baseline" ? Exit::Usage : Exit::RunFailed, page.error());
     }
     if (const std::string name = arguments.text("keep"); !name.empty()) {
-        if (const Status kept = keepPage(*comparison, *page, arguments.text("sweep"), name); !kept) {
-            return console.fail(Exit::Usage, kept.error());
-        }
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, keepPage(comparison, *page, arguments.text("sweep"), name));
     }
     return deliver({output, page->html, "html"}, "wrote " + output.string(),
                    {{"report", output.string()}, {"leftOut", json::array()}}, console);
@@ -299,19 +288,15 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
     });
     engine::RunGroups groups = engine::groupsOf(trained);
     engine::keepColours(groups, trained, *folder);
-    const auto group = engine::groupNamed(groups, trained, arguments.text("group"), "--group");
-    if (!group) {
-        return console.fail(Exit::Usage, group.error());
-    }
-    const std::string key = groups.groupOf(group->runs.front()).key;
+    const auto group =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, engine::groupNamed(groups, trained, arguments.text("group"), "--group"));
+    const std::string key = groups.groupOf(group.runs.front()).key;
     if (note) {
-        if (const Status kept = engine::noteGroup(*folder, key, *note); !kept) {
-            return console.fail(Exit::RunFailed, kept.error());
-        }
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::noteGroup(*folder, key, *note));
     }
     const std::string now = engine::groupNotes(*folder)[key];
     console.line(terminalText(now, console.width()));
-    console.value({{"group", group->label}, {"note", now}});
+    console.value({{"group", group.label}, {"note", now}});
     return Exit::Ok;
 }
 
@@ -333,9 +318,7 @@ Exit runNote(const Arguments& arguments, const Console& console)
                             {run, info.error().text() + "; expected a run, or --group with a folder of runs"});
     }
     if (note) {
-        if (const Status kept = engine::annotateRun(run, info->tags, *note); !kept) {
-            return console.fail(Exit::RunFailed, kept.error());
-        }
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::annotateRun(run, info->tags, *note));
         info->notes = *note;
     }
     console.line(terminalText(info->notes, console.width()));

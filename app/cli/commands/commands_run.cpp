@@ -33,11 +33,8 @@ bool hasAllSteps(const engine::RunInfo& info, std::int64_t steps)
 std::optional<Exit> trainAlong(engine::FollowRun command, const Arguments& arguments, const Computing& computing,
                                const Console& console, bool isComplete)
 {
-    const Result<std::optional<engine::RankPosition>> place = engine::rankPosition();
-    if (!place) {
-        return console.fail(Exit::Usage, place.error());
-    }
-    if (!*place || (*place)->rank == 0) {
+    const std::optional<engine::RankPosition> place = RESIDUA_TRY_OR_FAIL(Exit::Usage, engine::rankPosition());
+    if (!place || (place)->rank == 0) {
         return std::nullopt;
     }
     if (isComplete) {
@@ -234,9 +231,7 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
 Exit runTrain(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
     const bool mayResume = arguments.has("resume-or-start");
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
@@ -306,9 +301,7 @@ void noteRate(const projects::Project& project, std::int64_t step, std::int64_t 
 Exit runResume(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
     engine::ResumeRun command;
     command.run = kRun;
     command.of = runFrom(arguments);

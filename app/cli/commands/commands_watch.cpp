@@ -96,19 +96,14 @@ Exit conclude(const engine::RunReader& reader, const engine::RunInfo& info, cons
 
 Exit runWatch(const Arguments& arguments, const Console& console)
 {
-    const Result<engine::RunReader> reader = engine::RunReader::open(arguments.positional(0));
-    if (!reader) {
-        return console.fail(Exit::RunFailed, reader.error());
-    }
+    const engine::RunReader reader =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::RunReader::open(arguments.positional(0)));
     Watcher watcher(console);
     for (;;) {
-        const Result<engine::RunInfo> info = reader->info();
-        if (!info) {
-            return console.fail(Exit::RunFailed, info.error());
-        }
-        watcher.tell(*reader, *info);
-        if (isOver(info->status)) {
-            return conclude(*reader, *info, console);
+        const engine::RunInfo info = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, reader.info());
+        watcher.tell(reader, info);
+        if (isOver(info.status)) {
+            return conclude(reader, info, console);
         }
         if (console.outputLost()) {
             return Exit::Usage;
@@ -121,11 +116,8 @@ Exit runStop(const Arguments& arguments, const Console& console)
 {
     const std::string run = arguments.positional(0);
     const std::int64_t step = arguments.integer("at", 0);
-    const auto asked = engine::stopRun(run, step);
-    if (!asked) {
-        return console.fail(Exit::RunFailed, asked.error());
-    }
-    const bool trains = *asked == engine::StopAsked::Asked;
+    const auto asked = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::stopRun(run, step));
+    const bool trains = asked == engine::StopAsked::Asked;
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const Result<engine::RunInfo> info = reader ? reader->info() : reader.error();
     const std::int64_t done = info ? info->step : 0;
@@ -142,16 +134,11 @@ Exit runStop(const Arguments& arguments, const Console& console)
 
 Exit runFetch(const Arguments& arguments, const Console& console)
 {
-    Result<engine::FetchCheckpoint> request = requestFrom<engine::FetchCheckpoint>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    request->runDirectory = arguments.positional(0);
+    engine::FetchCheckpoint request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::FetchCheckpoint>(arguments));
+    request.runDirectory = arguments.positional(0);
     Computing computing;
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
-    const std::optional<engine::Event> answer = ask(*request, console, computing, shareTeller(console, "fetched "));
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
+    const std::optional<engine::Event> answer = ask(request, console, computing, shareTeller(console, "fetched "));
     const auto* const fetched = answer ? std::get_if<engine::CheckpointFetched>(&*answer) : nullptr;
     if (fetched == nullptr) {
         return unanswered(answer, console, "nothing was fetched");

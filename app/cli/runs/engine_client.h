@@ -145,9 +145,7 @@ answerTo(Result<Request>& request, const Arguments& arguments, const Console& co
         return console.fail(Exit::Usage, request.error());
     }
     Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
     setPaths(request->of, computing);
     std::optional<engine::Event> answer = ask(*request, console, computing, news);
     auto* const ready = answer ? std::get_if<engine::AnswerOf<Request>>(&*answer) : nullptr;

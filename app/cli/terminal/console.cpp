@@ -291,10 +291,7 @@ Exit deliver(const ResultFile& file, const std::string& said, const nlohmann::js
         console.value({{file.member, file.bytes}});
         return Exit::Ok;
     }
-    const Status written = standard ? writeStandardOutput(file.bytes) : writeOutput(file.path, file.bytes);
-    if (!written) {
-        return console.fail(Exit::Usage, written.error());
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::Usage, standard ? writeStandardOutput(file.bytes) : writeOutput(file.path, file.bytes));
     if (!standard) {
         console.line(said);
         console.value(told);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::cli {
@@ -106,6 +107,17 @@ private:
 [[nodiscard]] std::string scaledBytes(double bytes);
 /// Formats a loss with four significant digits; "–" for NaN.
 [[nodiscard]] std::string lossText(double loss);
+
+/// Evaluates a Result to its value, as RESIDUA_TRY does. If it has none, reports the error to the command's `console`
+/// and returns `code` from the function.
+#define RESIDUA_TRY_OR_FAIL(code, ...)                                                                                 \
+    __extension__({                                                                                                    \
+        auto&& residuaTried = (__VA_ARGS__);                                                                           \
+        if (!residuaTried) {                                                                                           \
+            return console.fail(code, residuaTried.error());                                                           \
+        }                                                                                                              \
+        *std::forward<decltype(residuaTried)>(residuaTried);                                                           \
+    })
 
 /// True if a command's output file is standard output: "-", or a name of it such as /dev/stdout.
 [[nodiscard]] bool isStandardOutput(const std::filesystem::path& path);
