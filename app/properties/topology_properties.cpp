@@ -47,8 +47,7 @@ void keepSources(Property& property)
             return changed;
         }
         const auto& before = std::get<DepthMix>(project.stack().topology.wiring);
-        ExplicitSources listed = RESIDUA_TRY(listedSources(before, projects::modulesOf(project)));
-        mix->sources = std::move(listed);
+        mix->sources = RESIDUA_TRY(listedSources(before, projects::modulesOf(project)));
         return projects::Edit{projects::SetTopology{std::move(topology)}};
     };
 }

@@ -22,12 +22,9 @@ struct Opened {
 Result<Opened> openRun(const std::string& directory)
 {
     auto reader = RESIDUA_TRY(engine::RunReader::open(directory));
-    auto info = reader.info();
-    auto project = reader.project();
-    if (!info || !project) {
-        return info ? project.error() : info.error();
-    }
-    return Opened{std::move(reader), std::move(*info), std::move(*project)};
+    auto info = RESIDUA_TRY(reader.info());
+    auto project = RESIDUA_TRY(reader.project());
+    return Opened{std::move(reader), std::move(info), std::move(project)};
 }
 
 /// Adds the differences of the last matrices with one name, for shortcuts that both have.
@@ -59,31 +56,25 @@ void addCoefficients(const engine::MatrixName& name, const Opened& a, const Open
 
 Result<RunComparison> compareRuns(const std::string& first, const std::string& second)
 {
-    const auto a = openRun(first);
-    const auto b = openRun(second);
-    if (!a || !b) {
-        return a ? b.error() : a.error();
-    }
-    RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}, {}, {}};
+    const auto a = RESIDUA_TRY(openRun(first));
+    const auto b = RESIDUA_TRY(openRun(second));
+    RunComparison comparison{a.info, b.info, projects::diff(a.project, b.project), {}, {}, {}};
     const auto isTopology = [](const projects::Change& change) {
         return change.part == projects::ChangedPart::Topology || change.part == projects::ChangedPart::Preset;
     };
     std::stable_partition(comparison.changes.begin(), comparison.changes.end(), isTopology);
-    for (const engine::MatrixName& name : a->reader.matrixNames()) {
+    for (const engine::MatrixName& name : a.reader.matrixNames()) {
         if (name.kind == engine::matrix::kMix) {
-            addCoefficients(name, *a, *b, comparison.coefficients);
+            addCoefficients(name, a, b, comparison.coefficients);
         }
     }
     std::stable_sort(comparison.coefficients.begin(), comparison.coefficients.end(), [](const auto& x, const auto& y) {
         return std::abs(x.second - x.first) > std::abs(y.second - y.first);
     });
-    auto x = loadRunRecord(first, Matrices::OfCurves);
-    auto y = loadRunRecord(second, Matrices::OfCurves);
-    if (!x || !y) {
-        return x ? y.error() : x.error();
-    }
-    comparison.firstSteps = std::move(x->numbers.steps);
-    comparison.secondSteps = std::move(y->numbers.steps);
+    auto x = RESIDUA_TRY(loadRunRecord(first, Matrices::OfCurves));
+    auto y = RESIDUA_TRY(loadRunRecord(second, Matrices::OfCurves));
+    comparison.firstSteps = std::move(x.numbers.steps);
+    comparison.secondSteps = std::move(y.numbers.steps);
     return comparison;
 }
 

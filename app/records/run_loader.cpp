@@ -119,17 +119,14 @@ Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
                                 std::size_t matrixBytes)
 {
     const auto reader = RESIDUA_TRY(engine::RunReader::open(directory));
-    const auto info = reader.info();
-    auto project = reader.project();
-    if (!info || !project) {
-        return info ? project.error() : info.error();
-    }
+    const auto info = RESIDUA_TRY(reader.info());
+    auto project = RESIDUA_TRY(reader.project());
     RunRecord record;
     record.directory = directory;
-    record.name = info->name;
-    record.classes = info->classes;
+    record.name = info.name;
+    record.classes = info.classes;
     record.since = since;
-    record.project = std::move(*project);
+    record.project = std::move(project);
     if (const auto cost = projects::costOf(record.project)) {
         record.flops = engine::spentFlopsOf(reader, record.project, *cost);
     }

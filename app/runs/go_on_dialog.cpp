@@ -96,17 +96,14 @@ GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const GoOnStart& start, co
 Result<GoOnSource> readGoOnSource(const std::string& runDirectory, const std::string& tower)
 {
     const auto reader = RESIDUA_TRY(engine::RunReader::open(runDirectory));
-    auto info = reader.info();
-    auto project = reader.project();
-    if (!info || !project) {
-        return info ? project.error() : info.error();
-    }
-    const Result<std::size_t> index = projects::chosenTower(*project, tower);
+    auto info = RESIDUA_TRY(reader.info());
+    auto project = RESIDUA_TRY(reader.project());
+    const Result<std::size_t> index = projects::chosenTower(project, tower);
     if (!index) {
         return Error{runDirectory, index.error().message};
     }
-    GoOnSource source{std::move(*info),
-                      projects::viewOf(*std::move(project), *index),
+    GoOnSource source{std::move(info),
+                      projects::viewOf(std::move(project), *index),
                       engine::resumableSteps(runDirectory),
                       engine::distantCheckpoints(runDirectory),
                       tower,

@@ -204,19 +204,15 @@ Exit runGap(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
     RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
-    Result<engine::GapRequest> request = gapRequestFrom(arguments, console);
-    const Result<GapOrder> order = orderFrom(arguments);
-    if (!request || !order) {
-        return console.fail(Exit::Usage, request ? order.error() : request.error());
-    }
-    setPaths(request->of, computing);
-    const std::optional<engine::Event> answer =
-        ask(*request, console, computing, [&console](const engine::Event& news) {
-            const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
-            console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
-        });
+    engine::GapRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, gapRequestFrom(arguments, console));
+    const GapOrder order = RESIDUA_TRY_OR_FAIL(Exit::Usage, orderFrom(arguments));
+    setPaths(request.of, computing);
+    const std::optional<engine::Event> answer = ask(request, console, computing, [&console](const engine::Event& news) {
+        const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
+        console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
+    });
     const auto* const ready = answer ? std::get_if<engine::GapReady>(&*answer) : nullptr;
-    return ready == nullptr ? unanswered(answer, console) : tellGap(ready->gap, *order, arguments, console);
+    return ready == nullptr ? unanswered(answer, console) : tellGap(ready->gap, order, arguments, console);
 }
 
 std::vector<OptionSpec> gapOptions()

@@ -93,11 +93,9 @@ void tellNotes(const std::vector<std::string>& notes, const Console& console)
 
 Exit runPack(const Arguments& arguments, const Console& console)
 {
-    const auto checkpoints = chosen(arguments, "checkpoints", kCheckpoints, engine::BundledCheckpoints::Last);
-    const auto data = chosen(arguments, "data", kData, engine::BundledData::Files);
-    if (!checkpoints || !data) {
-        return console.fail(Exit::Usage, checkpoints ? data.error() : checkpoints.error());
-    }
+    const auto checkpoints = RESIDUA_TRY_OR_FAIL(
+        Exit::Usage, chosen(arguments, "checkpoints", kCheckpoints, engine::BundledCheckpoints::Last));
+    const auto data = RESIDUA_TRY_OR_FAIL(Exit::Usage, chosen(arguments, "data", kData, engine::BundledData::Files));
     if (!arguments.has("output")) {
         return console.fail(Exit::Usage,
                             {"--output", std::string("missing, expected -o FILE") + engine::kBundleSuffix});
@@ -105,7 +103,7 @@ Exit runPack(const Arguments& arguments, const Console& console)
     const std::string file = arguments.text("output");
     const Interruptible interruptible;
     const auto packed =
-        engine::pack({arguments.positional(0), *checkpoints, *data}, file, watchOn(console, interruptible, "packing"));
+        engine::pack({arguments.positional(0), checkpoints, data}, file, watchOn(console, interruptible, "packing"));
     if (!packed) {
         return failed(packed.error(), interruptible, console);
     }

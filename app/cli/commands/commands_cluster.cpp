@@ -91,13 +91,10 @@ Exit runClusterScript(const Arguments& arguments, const Console& console)
     if (time <= 2 * kMargin) {
         return console.fail(Exit::Usage, {"--time", "expected more than 10 minutes"});
     }
-    const Result<std::filesystem::path> folder = absolutePath(directory);
-    const Result<std::filesystem::path> run =
-        absolutePath(arguments.text("run", (directory / projects::kRunsFolder / "cluster").string()));
-    if (!folder || !run) {
-        return console.fail(Exit::Usage, folder ? run.error() : folder.error());
-    }
-    const std::string script = scriptOf({folder->string(), run->string(), gpus, gpus / perNode, time});
+    const std::filesystem::path folder = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(directory));
+    const std::filesystem::path run = RESIDUA_TRY_OR_FAIL(
+        Exit::Usage, absolutePath(arguments.text("run", (directory / projects::kRunsFolder / "cluster").string())));
+    const std::string script = scriptOf({folder.string(), run.string(), gpus, gpus / perNode, time});
     console.line(script.substr(0, script.size() - 1));
     console.value({{"script", script}});
     return Exit::Ok;

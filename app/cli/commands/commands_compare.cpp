@@ -186,9 +186,8 @@ Exit runCompare(const Arguments& arguments, const Console& console)
         RESIDUA_TRY_OR_FAIL(Exit::Usage, comparedRuns(arguments.positionals(0), arguments.text("sweep"), console));
     std::optional<RunGroup> baseline;
     if (const std::string name = arguments.text("baseline"); !name.empty()) {
-        const auto meant = RESIDUA_TRY_OR_FAIL(
-            Exit::Usage, engine::groupNamed(compared.groups, compared.trained(), name, "--baseline"));
-        baseline = meant;
+        baseline = RESIDUA_TRY_OR_FAIL(Exit::Usage,
+                                       engine::groupNamed(compared.groups, compared.trained(), name, "--baseline"));
     }
     if (const std::string output = arguments.text("output"); !output.empty()) {
         if (!baseline) {

@@ -72,8 +72,7 @@ std::variant<engine::LoadWeightsReady, Exit> loaded(engine::LoadWeightsRequest r
                                                     const std::filesystem::path& directory, const Arguments& arguments,
                                                     const Console& console)
 {
-    const std::filesystem::path absolute = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(directory));
-    request.projectDirectory = absolute;
+    request.projectDirectory = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(directory));
     const std::optional<engine::Event> answer =
         ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     if (const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr) {
@@ -90,14 +89,12 @@ Exit runOnto(const Arguments& arguments, const Console& console)
         return console.fail(refusal->code, refusal->error);
     }
     const NamedProject& project = std::get<NamedProject>(named);
-    const Result<std::filesystem::path> file = absolutePath(arguments.positional(0));
-    Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
-    if (!file || !request) {
-        return console.fail(Exit::Usage, file ? request.error() : file.error());
-    }
-    request->file = *file;
-    request->project = project.document.project;
-    const auto ready = loaded(*request, project.directory, arguments, console);
+    const std::filesystem::path file = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(arguments.positional(0)));
+    engine::LoadWeightsRequest request =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::LoadWeightsRequest>(arguments));
+    request.file = file;
+    request.project = project.document.project;
+    const auto ready = loaded(request, project.directory, arguments, console);
     if (const auto* const failed = std::get_if<Exit>(&ready)) {
         return *failed;
     }
@@ -144,28 +141,26 @@ Exit runTeach(const Arguments& arguments, const Console& console)
     const Result<std::filesystem::path> run = absolutePath(arguments.text("teacher"));
     const TrainedNetwork teacher =
         RESIDUA_TRY_OR_FAIL(Exit::RunFailed, run ? newestOf(*run) : Result<TrainedNetwork>(run.error()));
-    Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
-    const Result<projects::Project> both =
-        projects::withTeacher(student.document.project, teacher.project, teachingFrom(arguments));
-    if (!request || !both) {
-        return console.fail(Exit::Usage, request ? both.error() : request.error());
-    }
-    request->file = teacher.file;
-    request->tower = both->towers.back().network.name;
-    request->project = *both;
-    const auto made = loaded(*request, student.directory, arguments, console);
+    engine::LoadWeightsRequest request =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::LoadWeightsRequest>(arguments));
+    const projects::Project both = RESIDUA_TRY_OR_FAIL(
+        Exit::Usage, projects::withTeacher(student.document.project, teacher.project, teachingFrom(arguments)));
+    request.file = teacher.file;
+    request.tower = both.towers.back().network.name;
+    request.project = both;
+    const auto made = loaded(request, student.directory, arguments, console);
     if (const auto* const failed = std::get_if<Exit>(&made)) {
         return *failed;
     }
     const auto& ready = std::get<engine::LoadWeightsReady>(made);
     const auto known = std::ranges::count(ready.rows, true, &engine::LoadWeightsReady::Row::fits);
     remarkNotes(ready.notes, console);
-    console.line("run " + ready.runDirectory.string() + ": tower " + request->tower + " has " + groupedText(known) +
+    console.line("run " + ready.runDirectory.string() + ": tower " + request.tower + " has " + groupedText(known) +
                  " tensors of step " + groupedText(teacher.step) + " of " + run->filename().string() +
                  "; the student starts as its project says");
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value(
-        {{"run", ready.runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", teacher.step}});
+        {{"run", ready.runDirectory.string()}, {"tower", request.tower}, {"tensors", known}, {"step", teacher.step}});
     return Exit::Ok;
 }
 
@@ -177,19 +172,15 @@ Exit runImport(const Arguments& arguments, const Console& console)
     if (arguments.has("set")) {
         return console.fail(Exit::Usage, {"--set", "is for the project of --onto, and none is named"});
     }
-    Result<engine::ImportRequest> request = requestFrom<engine::ImportRequest>(arguments);
-    const Result<std::filesystem::path> folder = absolutePath(arguments.positional(0));
-    if (!request || !folder) {
-        return console.fail(Exit::Usage, request ? folder.error() : request.error());
-    }
-    request->folder = *folder;
+    engine::ImportRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::ImportRequest>(arguments));
+    const std::filesystem::path folder = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(arguments.positional(0)));
+    request.folder = folder;
     if (namesData(arguments)) {
-        const projects::Source data =
-            RESIDUA_TRY_OR_FAIL(Exit::Usage, dataSource(arguments, request->projectDirectory));
-        request->data = data;
+        const projects::Source data = RESIDUA_TRY_OR_FAIL(Exit::Usage, dataSource(arguments, request.projectDirectory));
+        request.data = data;
     }
     const std::optional<engine::Event> answer =
-        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
     const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
     if (failed != nullptr && !failed->details.empty()) {

@@ -132,8 +132,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
 {
     std::optional<double> target; // the loss that the runs are compared with
     if (const std::string named = arguments.text("until"); !named.empty()) {
-        const double loss = RESIDUA_TRY_OR_FAIL(Exit::Usage, lossOf(named));
-        target = loss;
+        target = RESIDUA_TRY_OR_FAIL(Exit::Usage, lossOf(named));
     }
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;

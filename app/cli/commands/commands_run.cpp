@@ -165,12 +165,9 @@ struct FoundRun {
 Result<FoundRun> runAt(const std::filesystem::path& directory)
 {
     const engine::RunReader reader = RESIDUA_TRY(engine::RunReader::open(directory));
-    Result<projects::Project> project = reader.project();
-    Result<engine::RunInfo> info = reader.info();
-    if (!project || !info) {
-        return project ? info.error() : project.error();
-    }
-    return FoundRun{*std::move(project), *std::move(info)};
+    projects::Project project = RESIDUA_TRY(reader.project());
+    engine::RunInfo info = RESIDUA_TRY(reader.info());
+    return FoundRun{std::move(project), std::move(info)};
 }
 
 Exit tellComplete(const std::filesystem::path& run, const engine::RunInfo& info, const Console& console)

@@ -41,13 +41,11 @@ void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
 
 Exit runTokenise(const Arguments& arguments, const Console& console)
 {
-    const Result<std::filesystem::path> text = absolutePath(arguments.positional(0));
-    Result<engine::TokeniserTraining> asked = requestFrom<engine::TokeniserTraining>(arguments);
-    if (!text || !asked) {
-        return console.fail(Exit::Usage, text ? asked.error() : text.error());
-    }
-    engine::TokeniserTraining& training = *asked;
-    training.text = *text;
+    const std::filesystem::path text = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(arguments.positional(0)));
+    engine::TokeniserTraining asked =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::TokeniserTraining>(arguments));
+    engine::TokeniserTraining& training = asked;
+    training.text = text;
     const std::string kind = nameOf(training.model);
     const Interruptible interruptible; // a partly written file beside the model is removed before the end
     const Result<engine::TrainedTokeniser> trained =
