@@ -14,8 +14,10 @@
 #include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
+#include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "projects/base/text.h"
 #include "projects/transfer/prune.h"
 
 #include <QAction>
@@ -159,6 +161,20 @@ void RunCommands::connectSamples()
                     },
                     [&panel, request](const engine::QueryProgress& progress) { panel.takePart(request, progress); });
             });
+    connect(&panel, &SamplesPanel::comparisonRequested, this, [this, &panel](engine::EvaluateRequest request) {
+        request.of.projectDirectory = m_session.directory();
+        const auto tell = [&panel, request](const std::string& text) {
+            panel.tellComparison(request, QString::fromStdString(text));
+        };
+        m_engine.ask(
+            request, &panel,
+            [tell, request](const engine::EvaluationReady& ready) {
+                tell(engine::comparisonText(ready, request.split) +
+                     joinedText(ready.notes, "", [](const std::string& note) { return "\n" + note; }));
+            },
+            [tell](const engine::QueryFailed& failed) { tell(failed.error.text()); },
+            [tell](const engine::QueryProgress& progress) { tell("comparing … " + percentText(progress.share)); });
+    });
 }
 
 void RunCommands::askToExport(const std::string& run)

@@ -23,6 +23,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include <filesystem>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -111,7 +112,8 @@ SamplesPanel::SamplesPanel(QWidget* parent)
         connect(box, &QSpinBox::valueChanged, this, forget);
     }
     setRun({}, {});
-    connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
+    connect(m_choose, &QPushButton::clicked, this,
+            [this] { m_use == projects::SampleUse::Generate ? compare() : choosePicture(); });
     acceptPaths(*this, {.problem = onlyPaths({PathKind::Picture, PathKind::File}, tr("a picture")),
                         .take = [this](const QStringList& paths) { takePicture(paths.front()); },
                         .takesSeveral = false,
@@ -185,7 +187,6 @@ void SamplesPanel::layOut()
         tr("A sample at each checkpoint of the run that trains; of the last one when this panel comes to "
            "the front"));
     m_choose->setObjectName(QStringLiteral("samplePicture"));
-    m_choose->setAccessibleName(tr("Choose a picture to classify"));
     m_sample->setObjectName(QStringLiteral("sampleNow"));
     m_texts->setObjectName(QStringLiteral("sampleTexts"));
     m_texts->setAccessibleName(tr("Samples of the model"));
@@ -263,6 +264,31 @@ void SamplesPanel::choosePicture()
                                              tr("Pictures (*.png *.jpg *.jpeg *.webp *.gif *.bmp);;Any file (*)")));
 }
 
+void SamplesPanel::compare()
+{
+    const QString folder =
+        QFileDialog::getExistingDirectory(this, tr("A run that classifies such images"),
+                                          QString::fromStdString(std::filesystem::path(m_run).parent_path().string()));
+    if (folder.isEmpty() || m_run.empty()) {
+        return;
+    }
+    engine::EvaluateRequest asked;
+    asked.of.runDirectory = m_run;
+    asked.features = folder.toStdString();
+    asked.generation = request().generation;
+    asked.generation.samples = 0; // those of the part
+    asked.record = true;
+    tell(tr("comparing …"));
+    emit comparisonRequested(asked);
+}
+
+void SamplesPanel::tellComparison(const engine::EvaluateRequest& request, const QString& text)
+{
+    if (request.of.runDirectory == m_run) {
+        tell(text);
+    }
+}
+
 void SamplesPanel::takePicture(const QString& path)
 {
     if (!path.isEmpty()) {
@@ -299,7 +325,14 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
     m_prompt->setAccessibleName(words.name);
     m_prompt->setEnabled(given != Given::Nothing);
     m_prompt->setVisible(use != SampleUse::Generate);
-    m_choose->setVisible(use == SampleUse::Classify && given == Given::Picture);
+    const bool makes = use == SampleUse::Generate;
+    m_choose->setVisible(makes || (use == SampleUse::Classify && given == Given::Picture));
+    m_choose->setText(makes ? tr("Compare…") : tr("Picture…"));
+    m_choose->setAccessibleName(makes ? tr("Compare images with those of the data")
+                                      : tr("Choose a picture to classify"));
+    m_choose->setToolTip(makes ? tr("Measure the Fréchet distance, precision and recall of images, by the features of "
+                                    "a run that classifies such images, and record them with this run")
+                               : QString());
     m_tokens->setVisible(use == SampleUse::Continue);
     m_temperature->setVisible(use == SampleUse::Continue);
     for (QWidget* const control : std::initializer_list<QWidget*>{m_images, m_class, m_guidance, m_steps, m_sampler}) {

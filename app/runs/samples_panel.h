@@ -43,6 +43,8 @@ public:
     void takePart(const engine::SampleRequest& request, const engine::QueryProgress& progress);
     /// Takes the reason why such a request failed.
     void refuse(const engine::SampleRequest& request, const QString& reason);
+    /// Tells the result or the progress of a comparisonRequested(), or why it failed.
+    void tellComparison(const engine::EvaluateRequest& request, const QString& text);
     /// Samples a text now.
     void sample();
 
@@ -54,6 +56,8 @@ signals:
     /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer. `given` is the text that a
     /// classifier is asked about, because its answer does not have it; else empty.
     void sampleRequested(const residua::engine::SampleRequest& request, const QString& given);
+    /// Requests a comparison of images of the run with those of its data. tellComparison() receives the answer.
+    void comparisonRequested(const residua::engine::EvaluateRequest& request);
 
 private:
     void layOut();
@@ -62,6 +66,8 @@ private:
     enum class Given { Text, Picture, Nothing };
     void askFor(projects::SampleUse use, Given given);
     void choosePicture();
+    /// Asks for a run that classifies images, and compares the model's images by its features.
+    void compare();
     void takePicture(const QString& path);
     void showSamples();
     void sampleIfDue();
@@ -86,7 +92,7 @@ private:
     };
     std::map<std::string, RunSamples> m_samples; ///< by run
     QLineEdit* m_prompt;
-    QPushButton* m_choose; ///< a picture's file
+    QPushButton* m_choose; ///< a picture's file, or a run to compare images by
     projects::SampleUse m_use = projects::SampleUse::Continue;
     Given m_given = Given::Text;
     QSpinBox* m_tokens;

@@ -60,12 +60,8 @@ Exit tellChoices(const engine::EvaluationReady& ready, std::int64_t shots, const
 /// Shows the distance of made images from those of a part of the data.
 Exit tellFeatures(const engine::EvaluationReady& ready, engine::Split split, const Console& console)
 {
-    const std::string part(engine::nameOf(split).word);
-    console.line("Fréchet distance " + lossText(ready.means.at("frechet_distance")) + ", precision " +
-                 percentText(ready.means.at("precision")) + ", recall " + percentText(ready.means.at("recall")) +
-                 " of " + groupedText(ready.batches) + " images against as many of the " + part + " part, by " +
-                 ready.features + ", at step " + groupedText(ready.step));
-    console.value({{"split", part},
+    console.line(engine::comparisonText(ready, split));
+    console.value({{"split", engine::nameOf(split).word},
                    {"quantities", ready.means},
                    {"images", ready.batches},
                    {"features", ready.features},

@@ -42,6 +42,18 @@ std::string measuresText(const projects::Project& project, double loss)
     return "perplexity " + numberText(measures->perplexity, 4) + bits;
 }
 
+std::string comparisonText(const EvaluationReady& compared, Split split)
+{
+    constexpr int kDigits = 6;
+    const auto share = [&](const char* quantity) {
+        return ", " + std::string(quantity) + " " + percentText(compared.means.at(quantity));
+    };
+    return "Fréchet distance " + numberText(compared.means.at("frechet_distance"), kDigits) + share("precision") +
+           share("recall") + " of " + groupedText(compared.batches) + " images against as many of the " +
+           std::string(nameOf(split).word) + " part, by " + compared.features + ", at step " +
+           groupedText(compared.step);
+}
+
 std::optional<Reached> firstReached(const std::vector<MetricPoint>& points, double target,
                                     const std::vector<MetricPoint>& seconds, const projects::Judge& judge)
 {

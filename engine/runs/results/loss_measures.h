@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/measure_queries.h"
 #include "engine/base/api/values.h"
 #include "projects/model/project.h"
 
@@ -22,6 +23,10 @@ struct LossMeasures {
 [[nodiscard]] std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss);
 /// Returns a text such as "perplexity 12.3, 3.62 bits a byte"; empty if there are no measures.
 [[nodiscard]] std::string measuresText(const projects::Project& project, double loss);
+
+/// Returns a sentence about made images that were compared with a part of the data (EvaluateRequest::features). It
+/// names the network that has the features.
+[[nodiscard]] std::string comparisonText(const EvaluationReady& compared, Split split);
 
 /// The first time that a run reached a value.
 struct Reached {
