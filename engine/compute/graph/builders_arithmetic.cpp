@@ -209,11 +209,8 @@ private:
 
 OperatorResult buildExpression(const NodeContext& node)
 {
-    const Result<Expression> formula = projects::parseExpression(projects::paramText(node.params, "formula"));
-    if (!formula) {
-        return formula.error();
-    }
-    return makeOperator([e = *formula, names = projects::namesIn(*formula)](const Inputs& in, const Pass&) {
+    const Expression formula = RESIDUA_TRY(projects::parseExpression(projects::paramText(node.params, "formula")));
+    return makeOperator([e = formula, names = projects::namesIn(formula)](const Inputs& in, const Pass&) {
         return Formula(in, names).value(e);
     });
 }

@@ -52,9 +52,7 @@ public:
         const std::size_t before = m_setting.plan.declared().size();
         addInputs();
         for (const ResolvedNode& node : resolved.nodes) {
-            if (const Status added = add(resolved, node); !added) {
-                return added.error();
-            }
+            RESIDUA_TRY(add(resolved, node));
         }
         joinMlps(resolved);
         for (const NodeId node : m_setting.scaled) {

@@ -115,16 +115,13 @@ Result<std::optional<Fitted>> readFit(const fs::path& path, const FitJob& job)
     if (!fs::exists(path, failed)) {
         return std::optional<Fitted>();
     }
-    const Result<SafetensorsFile> file = SafetensorsFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    const Metadata& metadata = file->metadata();
+    const SafetensorsFile file = RESIDUA_TRY(SafetensorsFile::open(path));
+    const Metadata& metadata = file.metadata();
     if (const std::string other = otherFormat(metadata); !other.empty()) {
         return Error{path.string(), other};
     }
     Fitted fit;
-    if (!readMatrices(*file, job, fit) || textOf(metadata, kFormatKey) != formatText() ||
+    if (!readMatrices(file, job, fit) || textOf(metadata, kFormatKey) != formatText() ||
         textOf(metadata, kSumKey) != sumOf(fit) || textOf(metadata, kNameKey) != path.filename()) {
         return Error{path.string(), "is damaged, or holds another fit than its name says"};
     }

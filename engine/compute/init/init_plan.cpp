@@ -252,9 +252,7 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
     const double factors = fitted.empty() ? 0 : attentions.empty() ? 1 : 0.5; // their fraction of the remaining work
     const auto rest = [&](double share) { return !watch || watch(drawn + (1 - drawn) * share); };
     if (!fitted.empty()) {
-        if (Status made = fitFactors(fitted, [&](double share) { return rest(factors * share); }); !made) {
-            return made;
-        }
+        RESIDUA_TRY(fitFactors(fitted, [&](double share) { return rest(factors * share); }));
     }
     return fitFeatures(attentions, [&](double share) { return rest(factors + (1 - factors) * share); });
 }
@@ -268,11 +266,7 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
             fits.push_back(*std::move(fit));
         }
     }
-    Result<FitsReport> fitted = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
-    if (!fitted) {
-        return fitted.error();
-    }
-    m_fitted = std::move(*fitted);
+    m_fitted = RESIDUA_TRY(fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch));
     return Done{};
 }
 
@@ -285,11 +279,8 @@ Status InitPlan::fitFeatures(const std::vector<const AttentionFeatures*>& attent
     if (fits.empty()) {
         return Done{};
     }
-    const Result<std::vector<std::string>> notes = fitAll(std::move(fits), m_fits.cache, watch);
-    if (!notes) {
-        return notes.error();
-    }
-    m_fitted.notes.insert(m_fitted.notes.end(), notes->begin(), notes->end());
+    const std::vector<std::string> notes = RESIDUA_TRY(fitAll(std::move(fits), m_fits.cache, watch));
+    m_fitted.notes.insert(m_fitted.notes.end(), notes.begin(), notes.end());
     return Done{};
 }
 

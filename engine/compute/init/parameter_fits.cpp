@@ -152,16 +152,13 @@ Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, LowRankMethod meth
         unsearched += needsNoSearch(fit) ? 1 : 0;
         jobs.push_back(fitBy(needsNoSearch(fit) ? LowRankMethod::Spectral : method, fit));
     }
-    Result<std::vector<Fitted>> done = runFits(std::move(jobs), cached, watch);
-    if (!done) {
-        return done.error();
-    }
+    std::vector<Fitted> done = RESIDUA_TRY(runFits(std::move(jobs), cached, watch));
     report.gap.methods = {method};
     report.gap.outputs = {std::nullopt};
     std::vector<std::string> unfinished;
     for (std::size_t i = 0; i < fits.size(); ++i) {
-        writeMatrices((*done)[i], {fits[i].u, fits[i].v});
-        const GapFit& fit = report.gap.fits.emplace_back(std::move((*done)[i].gap));
+        writeMatrices(done[i], {fits[i].u, fits[i].v});
+        const GapFit& fit = report.gap.fits.emplace_back(std::move(done[i].gap));
         report.gap.weights.push_back(gapWeightOf(fits[i]));
         if (fits[i].inputMoments.defined()) {
             report.gap.inputs = projects::LowRankInputs::Data;
@@ -194,14 +191,11 @@ Result<std::vector<std::string>> fitAll(std::vector<FeatureFit> fits, const FitC
         heads.insert(heads.end(), own.begin(), own.end());
         std::ranges::move(fitsOf(std::move(fit), &fitJob), std::back_inserter(jobs));
     }
-    const Result<std::vector<Fitted>> done = runFits(std::move(jobs), cached, watch);
-    if (!done) {
-        return done.error();
-    }
+    const std::vector<Fitted> done = RESIDUA_TRY(runFits(std::move(jobs), cached, watch));
     std::size_t unmoved = 0;
     for (std::size_t head = 0; head < heads.size(); ++head) {
-        writeMatrices((*done)[head], {heads[head]});
-        unmoved += (*done)[head].gap.weightError > 0 ? 0 : 1;
+        writeMatrices(done[head], {heads[head]});
+        unmoved += done[head].gap.weightError > 0 ? 0 : 1;
     }
     std::vector<std::string> notes;
     if (unmoved > 0) {

@@ -56,11 +56,8 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
 /// that of `run`.
 Result<std::unique_ptr<Trainer>> trainerWithRanks(PreparedRun& run, const PreparationWatches& watches)
 {
-    Result<std::string> device = callRanks(run, watches.ranks);
-    if (!device) {
-        return device.error();
-    }
-    run.device = std::move(*device);
+    std::string device = RESIDUA_TRY(callRanks(run, watches.ranks));
+    run.device = std::move(device);
     return makeTrainer(run, watches);
 }
 
@@ -107,32 +104,21 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
 {
     PreparedRun prepared{command.project, command.projectDirectory, command.device};
     prepared.runDirectory = command.runDirectory;
-    Result<std::unique_ptr<Trainer>> trainer = trainerWithRanks(prepared, watches);
-    if (!trainer) {
-        return trainer.error();
-    }
-    Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watches.data);
-    if (!data) {
-        return data.error();
-    }
-    if (const Status same = checkData(*data, Ranks::joinedOfProcess()); !same) {
-        return same.error();
-    }
+    std::unique_ptr<Trainer> trainer = RESIDUA_TRY(trainerWithRanks(prepared, watches));
+    DataFingerprint data = RESIDUA_TRY(fingerprintOf(command.project, command.projectDirectory, watches.data));
+    RESIDUA_TRY(checkData(data, Ranks::joinedOfProcess()));
     RunInfo info;
     info.name = nameForRun(command);
     info.membership = command.membership;
     info.device = prepared.device;
     info.steps = command.project.training.steps;
-    Result<RunWriter> writer =
-        command.runDirectory.empty()
-            ? RunWriter::createIn(command.runFolder, info, command.project, command.projectDirectory, std::move(*data))
-            : RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory,
-                                std::move(*data));
-    if (!writer) {
-        return writer.error();
-    }
+    RunWriter writer =
+        RESIDUA_TRY(command.runDirectory.empty() ? RunWriter::createIn(command.runFolder, info, command.project,
+                                                                       command.projectDirectory, std::move(data))
+                                                 : RunWriter::create(command.runDirectory, info, command.project,
+                                                                     command.projectDirectory, std::move(data)));
     std::unique_ptr<ActiveRun> run(
-        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
+        new ActiveRun(command.run, std::move(trainer), std::move(writer), prepared.device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->m_stopAfter = command.stopAfter;
     run->m_waitsForDisk = command.waitsForDisk;
@@ -145,54 +131,37 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
                                                     const PreparationWatches& watches)
 {
     // Held before anything is read: another process may be about to write a newer checkpoint.
-    Result<FileDescriptor> held = RunWriter::hold(command.of.runDirectory);
-    if (!held) {
-        return held.error();
-    }
+    FileDescriptor held = RESIDUA_TRY(RunWriter::hold(command.of.runDirectory));
     if (const auto file = readRunFile(command.of.runDirectory); file && file->remote) {
         return Error{command.of.runDirectory.string(),
                      "records a run at " + file->remote->place + ", and is resumed there"};
     }
-    Result<OpenedRun> opened = openRun(command.of, LargeFiles::EveryByte, watches.data);
-    if (!opened) {
-        return opened.error();
-    }
-    projects::Project& project = opened->project;
-    goOnTo(project, command.steps.value_or(opened->info.steps), &opened->notes);
-    Result<std::optional<CheckpointFiles>> checkpoint = checkpointToResume(command, opened->info, opened->notes);
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    const bool again = !checkpoint->has_value();
-    const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
+    OpenedRun opened = RESIDUA_TRY(openRun(command.of, LargeFiles::EveryByte, watches.data));
+    projects::Project& project = opened.project;
+    goOnTo(project, command.steps.value_or(opened.info.steps), &opened.notes);
+    std::optional<CheckpointFiles> checkpoint = RESIDUA_TRY(checkpointToResume(command, opened.info, opened.notes));
+    const bool again = !checkpoint.has_value();
+    const std::int64_t done = again ? 0 : checkpoint->state.step;
     // A run that was killed after the checkpoint of its last step lacks the note that it has finished, and gets it
     // below.
-    const bool onlyNote = done == project.training.steps && opened->info.status != RunStatus::Finished;
+    const bool onlyNote = done == project.training.steps && opened.info.status != RunStatus::Finished;
     if (done >= project.training.steps && !onlyNote) {
         return Error{command.of.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
     PreparedRun prepared{
-        project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.of.runDirectory,
-        opened->reading()};
-    Result<std::unique_ptr<Trainer>> trainer = trainerWithRanks(prepared, watches);
-    if (!trainer) {
-        return trainer.error();
-    }
-    if (const Status same = checkData(opened->data, Ranks::joinedOfProcess()); !same) {
-        return same.error();
-    }
-    Result<RunWriter> writer = RunWriter::reopen(command.of.runDirectory, done, std::move(*held));
-    if (!writer) {
-        return writer.error();
-    }
-    writer->setSource(opened->projectDirectory, opened->data);
+        project,         opened.projectDirectory, command.device, std::move(checkpoint), command.of.runDirectory,
+        opened.reading()};
+    std::unique_ptr<Trainer> trainer = RESIDUA_TRY(trainerWithRanks(prepared, watches));
+    RESIDUA_TRY(checkData(opened.data, Ranks::joinedOfProcess()));
+    RunWriter writer = RESIDUA_TRY(RunWriter::reopen(command.of.runDirectory, done, std::move(held)));
+    writer.setSource(opened.projectDirectory, opened.data);
     std::unique_ptr<ActiveRun> run(
-        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
+        new ActiveRun(command.run, std::move(trainer), std::move(writer), prepared.device, sink));
     run->m_stopAfter = command.stopAfter;
     run->m_waitsForDisk = command.waitsForDisk;
-    run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
-    if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
+    run->goOnFrom(opened, again ? std::nullopt : std::optional(done));
+    if (onlyNote || opened.info.status == RunStatus::Failed) { // perhaps in what was due after its last step
         run->guarded([&] { run->makeUp(done); });
     }
     if (onlyNote) {
@@ -390,21 +359,15 @@ Status ActiveRun::publish(Findings found)
 Status ActiveRun::writeCheckpoint()
 {
     // A checkpoint never holds a state whose losses were not looked at.
-    if (const Status published = publish(m_loop.read()); !published) {
-        return published;
-    }
+    RESIDUA_TRY(publish(m_loop.read()));
     const std::int64_t step = trainer().stepsDone();
     if (step == m_checkpointStep) {
         return Done{};
     }
     // First the rows, so that a run that is killed after the checkpoint goes on without a hole.
-    if (const Status written = m_recorder.flush(); !written) {
-        return written;
-    }
+    RESIDUA_TRY(m_recorder.flush());
     tellNotes();
-    if (const Status written = trainer().writeCheckpoint(m_recorder.directory()); !written) {
-        return written;
-    }
+    RESIDUA_TRY(trainer().writeCheckpoint(m_recorder.directory()));
     m_checkpointStep = step;
     m_recorder.event(step, RunEventKind::Checkpoint, "");
     m_sink(CheckpointWritten{m_id, step, checkpointDirectory(m_recorder.directory(), step)});

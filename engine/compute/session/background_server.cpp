@@ -269,9 +269,7 @@ void BackgroundServer::read(Client& client)
 /// Takes the commands of a program until it ends.
 Status BackgroundServer::readAll(Client& client)
 {
-    if (const Status welcomed = welcome(client); !welcomed) {
-        return welcomed;
-    }
+    RESIDUA_TRY(welcome(client));
     while (true) {
         Result<std::optional<Frame>> frame = readFrame(client.socket.get());
         if (!frame || !*frame) {

@@ -95,10 +95,7 @@ int serve(int input, int output)
 /// Leaves the program that started it, its terminal and its folder. Returns in a new process.
 Status detach(const BackgroundFiles& files, const FileDescriptor& lock)
 {
-    const Result<FileDescriptor> log = openBackgroundLog(files);
-    if (!log) {
-        return log.error();
-    }
+    const FileDescriptor log = RESIDUA_TRY(openBackgroundLog(files));
     const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!nothing.isOpen()) {
         return systemError("/dev/null", "cannot be opened", errno);
@@ -115,8 +112,8 @@ Status detach(const BackgroundFiles& files, const FileDescriptor& lock)
         return systemError("/", "cannot be entered", errno);
     }
     dup2(nothing.get(), STDIN_FILENO);
-    dup2(log->get(), STDOUT_FILENO);
-    dup2(log->get(), STDERR_FILENO);
+    dup2(log.get(), STDOUT_FILENO);
+    dup2(log.get(), STDERR_FILENO);
     noteBackgroundOwner(lock);
     // A log that is not empty has a block of its disk, which later lines fill also if the disk has become full.
     dprintf(STDERR_FILENO, "residua-engine: process %d of the build %s\n", getpid(), buildIdentity());

@@ -79,14 +79,9 @@ Status checkBuild(Ranks& ranks)
 
 Result<Call> hearCall(Ranks& ranks)
 {
-    if (const Status same = checkBuild(ranks); !same) {
-        return same.error();
-    }
-    Result<projects::Project> project = projects::projectFromJson(ranks.share({}));
-    if (!project) {
-        return project.error();
-    }
-    Call call{*std::move(project), {}, {}, {}, {}, {}};
+    RESIDUA_TRY(checkBuild(ranks));
+    projects::Project project = RESIDUA_TRY(projects::projectFromJson(ranks.share({})));
+    Call call{std::move(project), {}, {}, {}, {}, {}};
     call.projectDirectory = ranks.share({});
     call.device = ranks.deviceFor(ranks.share({}));
     call.runDirectory = ranks.share({});
@@ -126,63 +121,45 @@ std::vector<std::string> givenOtherwise(const FollowRun& given, const Call& call
 
 Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink, const std::function<bool()>& wanted)
 {
-    const Result<Call> call = hearCall(ranks);
-    if (!call) {
-        return call.error();
-    }
-    if (const std::vector<std::string> given = givenOtherwise(command, *call); !given.empty()) {
+    const Call call = RESIDUA_TRY(hearCall(ranks));
+    if (const std::vector<std::string> given = givenOtherwise(command, call); !given.empty()) {
         sink(Notice{command.run, "rank " + std::to_string(ranks.rank()) +
                                      " was given other values than rank 0, which "
                                      "count: " +
                                      joinedText(given, "; ")});
     }
-    PreparedRun run{call->project, call->projectDirectory, call->device};
-    run.reading = call->reading;
-    if (call->step) {
-        Result<CheckpointFiles> checkpoint = findCheckpoint(call->runDirectory, call->step, nullptr);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        run.checkpoint = std::move(*checkpoint);
+    PreparedRun run{call.project, call.projectDirectory, call.device};
+    run.reading = call.reading;
+    if (call.step) {
+        CheckpointFiles checkpoint = RESIDUA_TRY(findCheckpoint(call.runDirectory, call.step, nullptr));
+        run.checkpoint = std::move(checkpoint);
     }
     const auto watch = [&](double) { return wanted() && !ranks.refused(); };
-    const Result<std::unique_ptr<Trainer>> trainer = makeTrainer(run, {watch, watch, watch});
-    if (!trainer) {
-        return trainer.error();
-    }
+    const std::unique_ptr<Trainer> trainer = RESIDUA_TRY(makeTrainer(run, {watch, watch, watch}));
     const LargeFiles large = ranks.local() == 0 ? LargeFiles::EveryByte : LargeFiles::AsKnown; // once on a machine
-    const Result<DataFingerprint> data =
-        fingerprintOf(run.project, run.projectDirectory, watch, large, run.reading.version);
-    if (!data) {
-        return data.error();
-    }
-    if (const Status same = checkData(*data, &ranks); !same) {
-        return same;
-    }
+    const DataFingerprint data =
+        RESIDUA_TRY(fingerprintOf(run.project, run.projectDirectory, watch, large, run.reading.version));
+    RESIDUA_TRY(checkData(data, &ranks));
     sink(RunStarted{command.run,
                     {},
-                    (*trainer)->stepsDone(),
+                    trainer->stepsDone(),
                     run.project.training.steps,
-                    (*trainer)->parameterCount(),
+                    trainer->parameterCount(),
                     run.device,
-                    (*trainer)->unitsPerStep(),
-                    (*trainer)->dataset().schema().unit()});
+                    trainer->unitsPerStep(),
+                    trainer->dataset().schema().unit()});
     const auto isTraining = [](const std::string& word) {
         return word == kRankStep || word == kRankStates || word == kRankValues;
     };
     for (std::string word = ranks.share({}); isTraining(word); word = ranks.share({})) {
         ranks.noteStep();
         if (word != kRankStep) {
-            word == kRankStates ? (*trainer)->sendStates() : (*trainer)->completeValues();
+            word == kRankStates ? trainer->sendStates() : trainer->completeValues();
             continue;
         }
-        if (const auto stage = (*trainer)->beginStage(); !stage) {
-            return stage.error();
-        }
-        if (const Status stepped = (*trainer)->step(); !stepped) {
-            return stepped;
-        }
-        (void)(*trainer)->takeRecords();
+        RESIDUA_TRY(trainer->beginStage());
+        RESIDUA_TRY(trainer->step());
+        (void)trainer->takeRecords();
     }
     return Done{};
 }
@@ -197,9 +174,7 @@ int ownRank()
 /// Checks the project, and that a run without a checkpoint has all its values.
 Status checkRun(const PreparedRun& run)
 {
-    if (Status valid = checkProject(run.project); !valid) {
-        return valid;
-    }
+    RESIDUA_TRY(checkProject(run.project));
     const auto missing = run.checkpoint ? std::nullopt : projects::missingCheckpoint(run.project);
     return missing ? Status(*missing) : Status(Done{});
 }
@@ -228,13 +203,8 @@ std::string ownRankRefused(const Error& error)
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches)
 {
-    if (const Status valid = checkRun(run); !valid) {
-        return valid.error();
-    }
-    const Result<Ranks*> ranks = Ranks::ofProcess();
-    if (!ranks) {
-        return ranks.error();
-    }
+    RESIDUA_TRY(checkRun(run));
+    Ranks* const ranks = RESIDUA_TRY(Ranks::ofProcess());
     Result<std::unique_ptr<Trainer>> made = Error{};
     const auto failure = attempt([&] {
         const FirstWeights weights = run.checkpoint ? FirstWeights::Loaded : FirstWeights::Initialised;
@@ -244,7 +214,7 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
             made = parts.error();
             return;
         }
-        auto trainer = std::make_unique<Trainer>(std::move(*parts), *ranks);
+        auto trainer = std::make_unique<Trainer>(std::move(*parts), ranks);
         const Status loaded = run.checkpoint ? trainer->restore(*run.checkpoint) : Status(Done{});
         made = loaded ? Result<std::unique_ptr<Trainer>>(std::move(trainer)) : loaded.error();
     });
@@ -264,36 +234,29 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
         return Error{"rank " + std::to_string((*place)->rank), "trains along with rank 0 under train and resume only"};
     }
     // Before the others are waited for.
-    if (const Status valid = checkRun(run); !valid) {
-        return valid.error();
-    }
-    if (const Status shared = checkShares(run.project.training, (*place)->count); !shared) {
-        return shared.error();
-    }
-    const Result<Ranks*> ranks = Ranks::ofProcess(watch);
-    if (!ranks) {
-        return ranks.error();
-    }
+    RESIDUA_TRY(checkRun(run));
+    RESIDUA_TRY(checkShares(run.project.training, (*place)->count));
+    Ranks* const ranks = RESIDUA_TRY(Ranks::ofProcess(watch));
     Status status = Done{};
     const auto failure = attempt([&] {
-        status = checkBuild(**ranks);
+        status = checkBuild(*ranks);
         if (status) {
             status = checkLosses(run.project);
         }
         if (!status) {
             return;
         }
-        (void)(*ranks)->share(projects::toJson(run.project));
-        (void)(*ranks)->share(absoluteText(run.projectDirectory));
-        (void)(*ranks)->share(run.device);
-        (void)(*ranks)->share(absoluteText(run.runDirectory));
-        (void)(*ranks)->share(run.checkpoint ? std::to_string(run.checkpoint->state.step) : std::string());
-        (void)(*ranks)->share(textOf(run.reading));
+        (void)ranks->share(projects::toJson(run.project));
+        (void)ranks->share(absoluteText(run.projectDirectory));
+        (void)ranks->share(run.device);
+        (void)ranks->share(absoluteText(run.runDirectory));
+        (void)ranks->share(run.checkpoint ? std::to_string(run.checkpoint->state.step) : std::string());
+        (void)ranks->share(textOf(run.reading));
     });
     if (failure) {
         return Error{"ranks", failure->text};
     }
-    return status ? Result<std::string>((*ranks)->deviceFor(run.device)) : status.error();
+    return status ? Result<std::string>(ranks->deviceFor(run.device)) : status.error();
 }
 
 Status checkData(const DataFingerprint& data, Ranks* ranks)

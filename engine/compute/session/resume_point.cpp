@@ -33,11 +33,8 @@ Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& comma
         }
         return std::optional<CheckpointFiles>();
     }
-    Result<CheckpointFiles> loaded = findCheckpoint(command.of.runDirectory, command.of.step, &notes);
-    if (!loaded) {
-        return loaded.error();
-    }
-    return std::optional<CheckpointFiles>(std::move(*loaded));
+    CheckpointFiles loaded = RESIDUA_TRY(findCheckpoint(command.of.runDirectory, command.of.step, &notes));
+    return std::optional<CheckpointFiles>(std::move(loaded));
 }
 
 } // namespace residua::engine

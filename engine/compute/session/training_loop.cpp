@@ -62,16 +62,11 @@ StepOutcome TrainingLoop::advance()
 Status TrainingLoop::step(Due& due)
 {
     const Due after = dueAfter(m_trainer->project().training, m_trainer->stepsDone() + 1);
-    Result<std::optional<StageRecord>> stage = m_trainer->beginStage();
-    if (!stage) {
-        return stage.error();
+    std::optional<StageRecord> stage = RESIDUA_TRY(m_trainer->beginStage());
+    if (stage) {
+        m_waiting.stages.push_back(std::move(*stage));
     }
-    if (*stage) {
-        m_waiting.stages.push_back(std::move(**stage));
-    }
-    if (Status stepped = m_trainer->step(after.observation ? m_observer.magnitudes() : nullptr); !stepped) {
-        return stepped;
-    }
+    RESIDUA_TRY(m_trainer->step(after.observation ? m_observer.magnitudes() : nullptr));
     due = after;
     if (m_look == LossLook::AtOnce && !m_trainer->isLastFinite()) {
         due.reading = true; // the state after this step is not measured
@@ -107,12 +102,9 @@ void TrainingLoop::observe()
 Status TrainingLoop::measure(const Due& due)
 {
     for (const Measure* const measure : due.measures) {
-        Result<Measured> measured = m_trainer->measure(*measure);
-        if (!measured) {
-            return measured.error();
-        }
-        std::ranges::move(measured->rows, std::back_inserter(m_waiting.rows));
-        std::ranges::move(measured->matrices, std::back_inserter(m_waiting.matrices));
+        Measured measured = RESIDUA_TRY(m_trainer->measure(*measure));
+        std::ranges::move(measured.rows, std::back_inserter(m_waiting.rows));
+        std::ranges::move(measured.matrices, std::back_inserter(m_waiting.matrices));
     }
     return Done{};
 }

@@ -38,9 +38,7 @@ Result<bool> equalBytes(const TensorFiles& files, const TensorFiles::Tensor& one
     std::vector<std::byte> bytes(one.place.bytes);
     std::vector<std::byte> others(other.place.bytes);
     for (const auto& [tensor, out] : {std::pair(&one, &bytes), std::pair(&other, &others)}) {
-        if (const Status read = files.read(*tensor, *out); !read) {
-            return read.error();
-        }
+        RESIDUA_TRY(files.read(*tensor, *out));
     }
     return bytes == others;
 }
@@ -75,11 +73,8 @@ Status checkTwins(const TensorFiles& files, const projects::KnownModel& model, s
         const auto one = tensors.find(tensor.name);
         const auto other = tensors.find(tensor.otherName);
         if (tensor.otherWins && one != tensors.end() && other != tensors.end()) {
-            const Result<bool> same = equalBytes(files, one->second, other->second);
+            const bool same = RESIDUA_TRY(equalBytes(files, one->second, other->second));
             if (!same) {
-                return same.error();
-            }
-            if (!*same) {
                 notes.push_back(tensor.otherName + " differs from " + tensor.name +
                                 ": the first is taken, with which transformers computes");
             }

@@ -132,11 +132,8 @@ Result<at::Tensor> HuggingFaceWriter::read(const Entry& entry) const
 {
     std::vector<at::Tensor> parameters;
     for (const std::string& name : entry.tensor.parameters) {
-        Result<at::Tensor> tensor = readTensor(m_source.weights, m_source.found.parameter(name));
-        if (!tensor) {
-            return tensor;
-        }
-        parameters.push_back(std::move(*tensor));
+        at::Tensor tensor = RESIDUA_TRY(readTensor(m_source.weights, m_source.found.parameter(name)));
+        parameters.push_back(std::move(tensor));
     }
     return packed(entry.tensor, parameters);
 }
@@ -154,11 +151,8 @@ Status HuggingFaceWriter::compareNext()
     if (wanted == entry->second.stored.front().place.type) {
         return Done{};
     }
-    const Result<at::Tensor> tensor = read(entry->second);
-    if (!tensor) {
-        return tensor.error();
-    }
-    m_lossy = !at::equal(tensor->to(scalarTypeOf(wanted)).to(tensor->scalar_type()), *tensor);
+    const at::Tensor tensor = RESIDUA_TRY(read(entry->second));
+    m_lossy = !at::equal(tensor.to(scalarTypeOf(wanted)).to(tensor.scalar_type()), tensor);
     return Done{};
 }
 
@@ -177,31 +171,24 @@ Status HuggingFaceWriter::begin()
         entry.type = imported ? recordedType(name) : m_type;
         forms[name] = {entry.type, shapeOf(entry.tensor, entry.stored)};
     }
-    Result<SafetensorsWriter> file = SafetensorsWriter::begin(m_path / "model.safetensors", forms, {{"format", "pt"}});
-    if (!file) {
-        return file.error();
-    }
-    m_file.emplace(std::move(*file));
+    SafetensorsWriter file =
+        RESIDUA_TRY(SafetensorsWriter::begin(m_path / "model.safetensors", forms, {{"format", "pt"}}));
+    m_file.emplace(std::move(file));
     return Done{};
 }
 
 Status HuggingFaceWriter::writeNext()
 {
     const Entry& entry = m_entries.at(*m_file->next());
-    const Result<at::Tensor> tensor = read(entry);
-    if (!tensor) {
-        return tensor.error();
-    }
+    const at::Tensor tensor = RESIDUA_TRY(read(entry));
     ++m_written;
-    const at::Tensor typed = tensor->to(scalarTypeOf(entry.type)).contiguous();
+    const at::Tensor typed = tensor.to(scalarTypeOf(entry.type)).contiguous();
     return m_file->write({static_cast<const std::byte*>(typed.const_data_ptr()), typed.nbytes()});
 }
 
 Status HuggingFaceWriter::end()
 {
-    if (const auto ended = m_file->end(); !ended) {
-        return ended.error();
-    }
+    RESIDUA_TRY(m_file->end());
     const std::string original = m_source.imported ? m_source.imported->config : std::string();
     const std::string config =
         projects::configOf(m_source.found.model, original, configWordOf(m_type), m_source.run.classes);

@@ -21,24 +21,18 @@ namespace {
 Status copyFile(const fs::path& from, const fs::path& to)
 {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
-    const Result<InputFile> input = InputFile::open(from);
-    if (!input) {
-        return input.error();
-    }
-    Result<OutputFile> output = OutputFile::create(to);
-    if (!output) {
-        return output.error();
-    }
+    const InputFile input = RESIDUA_TRY(InputFile::open(from));
+    OutputFile output = RESIDUA_TRY(OutputFile::create(to));
     std::vector<std::byte> piece;
-    for (std::uint64_t at = 0; at < input->size(); at += piece.size()) {
-        piece.resize(std::min(kPiece, input->size() - at));
-        Status done = input->read(at, piece);
-        done = done ? output->write(piece) : done;
+    for (std::uint64_t at = 0; at < input.size(); at += piece.size()) {
+        piece.resize(std::min(kPiece, input.size() - at));
+        Status done = input.read(at, piece);
+        done = done ? output.write(piece) : done;
         if (!done) {
             return done;
         }
     }
-    return output->sync();
+    return output.sync();
 }
 
 } // namespace
@@ -53,14 +47,9 @@ Result<NewFolder> NewFolder::begin(const fs::path& folder)
         return Error{folder.string(), "exists, expected a folder that does not, or an empty one"};
     }
     NewFolder made(folder.has_filename() ? folder : folder.parent_path()); // "name/" is "name"
-    if (Status begun = made.makeParents(); !begun) {
-        return begun.error();
-    }
-    auto scratch = ScratchFolder::beside(made.m_folder);
-    if (!scratch) {
-        return scratch.error();
-    }
-    made.m_scratch.emplace(*std::move(scratch));
+    RESIDUA_TRY(made.makeParents());
+    auto scratch = RESIDUA_TRY(ScratchFolder::beside(made.m_folder));
+    made.m_scratch.emplace(std::move(scratch));
     return made;
 }
 
@@ -115,14 +104,10 @@ Status NewFolder::keep()
 Status addCompanions(const fs::path& folder, const Companions& companions)
 {
     for (const auto& [name, content] : companions.written) {
-        if (Status written = writeFileAtomically(folder / name, content); !written) {
-            return written;
-        }
+        RESIDUA_TRY(writeFileAtomically(folder / name, content));
     }
     for (const auto& [name, file] : companions.files) {
-        if (Status copied = copyFile(file, folder / name); !copied) {
-            return copied;
-        }
+        RESIDUA_TRY(copyFile(file, folder / name));
     }
     return Done{};
 }
@@ -130,9 +115,7 @@ Status addCompanions(const fs::path& folder, const Companions& companions)
 Status copyInto(const fs::path& folder, const std::vector<fs::path>& files)
 {
     for (const fs::path& file : files) {
-        if (Status copied = copyFile(file, folder / file.filename()); !copied) {
-            return copied;
-        }
+        RESIDUA_TRY(copyFile(file, folder / file.filename()));
     }
     return Done{};
 }

@@ -82,18 +82,11 @@ Status PyTorchWriter::makeCode()
 {
     std::vector<std::vector<projects::ExportedLayer>> all;
     for (std::size_t tower = 0; tower < projects::towerCount(*m_source.project); ++tower) {
-        Result<std::vector<projects::ExportedLayer>> layers =
-            layersIn(m_source.network, tower, passAfter(m_source.run.step));
-        if (!layers) {
-            return layers.error();
-        }
-        all.push_back(*std::move(layers));
+        std::vector<projects::ExportedLayer> layers =
+            RESIDUA_TRY(layersIn(m_source.network, tower, passAfter(m_source.run.step)));
+        all.push_back(std::move(layers));
     }
-    Result<projects::PyTorchCode> code = projects::pyTorchCodeOf(m_source.project, all);
-    if (!code) {
-        return code.error();
-    }
-    m_code = std::move(*code);
+    m_code = RESIDUA_TRY(projects::pyTorchCodeOf(m_source.project, all));
     return Done{};
 }
 
@@ -154,12 +147,9 @@ Status PyTorchWriter::gather()
 Status PyTorchWriter::begin()
 {
     const bool custom = std::holds_alternative<CustomModel>(m_source.use);
-    Result<SafetensorsWriter> file = SafetensorsWriter::begin(m_path / (custom ? kCustomWeightsFile : kWeightsFile),
-                                                              formsOf(m_weights.stored()), {{"format", "pt"}});
-    if (!file) {
-        return file.error();
-    }
-    m_file.emplace(std::move(*file));
+    SafetensorsWriter file = RESIDUA_TRY(SafetensorsWriter::begin(m_path / (custom ? kCustomWeightsFile : kWeightsFile),
+                                                                  formsOf(m_weights.stored()), {{"format", "pt"}}));
+    m_file.emplace(std::move(file));
     return Done{};
 }
 
@@ -171,18 +161,11 @@ Status PyTorchWriter::writeNext()
 
 Status PyTorchWriter::end()
 {
-    if (const auto ended = m_file->end(); !ended) {
-        return ended.error();
-    }
-    if (Status done = writeNewSafetensors(m_path / "recorded.safetensors", m_recorded.stored(), {{"format", "pt"}});
-        !done) {
-        return done;
-    }
+    RESIDUA_TRY(m_file->end());
+    RESIDUA_TRY(writeNewSafetensors(m_path / "recorded.safetensors", m_recorded.stored(), {{"format", "pt"}}));
     const auto* const custom = std::get_if<CustomModel>(&m_source.use);
     for (const auto& [name, text] : custom == nullptr ? texts() : textsOf(*custom)) {
-        if (Status done = writeFileAtomically(m_path / name, text); !done) {
-            return done;
-        }
+        RESIDUA_TRY(writeFileAtomically(m_path / name, text));
     }
     m_ended = true;
     return custom == nullptr ? Status(Done{}) : addCompanions(m_path, custom->companions);
@@ -218,9 +201,7 @@ Result<PyTorchFolder> writePyTorchFolder(const fs::path& folder, PyTorchSource s
 {
     PyTorchWriter writer(folder, std::move(source));
     while (!writer.atEnd()) {
-        if (const Status done = writer.advance(); !done) {
-            return done.error();
-        }
+        RESIDUA_TRY(writer.advance());
     }
     return writer.folder();
 }
@@ -377,9 +358,7 @@ std::string lastLine(const fs::path& log)
 
 Result<OnnxGraph> OnnxGraph::begin(const fs::path& folder)
 {
-    if (const Status written = writeFileAtomically(folder / kScript, kCode); !written) {
-        return written.error();
-    }
+    RESIDUA_TRY(writeFileAtomically(folder / kScript, kCode));
     const std::string python = pythonCommand();
     const FileDescriptor log(::open((folder / kLog).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!log.isOpen()) {

@@ -146,34 +146,22 @@ void nameAsInView(CheckpointFiles& checkpoint, const projects::Project& document
 
 Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch, const std::string& tower)
 {
-    Result<OpenedRun> run = openRun(of, LargeFiles::AsKnown, watch);
-    if (!run) {
-        return run.error();
-    }
-    const Result<std::size_t> index = projects::chosenTower(run->project, tower);
-    Result<CheckpointFiles> checkpoint =
-        index ? findCheckpoint(of.runDirectory, of.step, &run->notes) : Result<CheckpointFiles>(index.error());
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    Result<std::unique_ptr<Dataset>> dataset =
-        Dataset::open(run->project, run->projectDirectory, watch, run->reading());
-    if (!dataset) {
-        return dataset.error();
-    }
+    OpenedRun run = RESIDUA_TRY(openRun(of, LargeFiles::AsKnown, watch));
+    const Result<std::size_t> index = projects::chosenTower(run.project, tower);
+    CheckpointFiles checkpoint = RESIDUA_TRY(index ? findCheckpoint(of.runDirectory, of.step, &run.notes)
+                                                   : Result<CheckpointFiles>(index.error()));
+    std::unique_ptr<Dataset> dataset =
+        RESIDUA_TRY(Dataset::open(run.project, run.projectDirectory, watch, run.reading()));
     std::optional<TensorFiles> averaged;
-    if (WeightAverage::isEvaluatedBy(run->project.training)) {
-        Result<CheckpointFiles> again = findCheckpoint(of.runDirectory, checkpoint->state.step, nullptr);
-        if (!again) {
-            return again.error();
-        }
-        takeEvaluatedWeights(*again, run->project.training);
-        nameAsInView(*again, run->project, *index);
-        averaged.emplace(std::move(again->model));
+    if (WeightAverage::isEvaluatedBy(run.project.training)) {
+        CheckpointFiles again = RESIDUA_TRY(findCheckpoint(of.runDirectory, checkpoint.state.step, nullptr));
+        takeEvaluatedWeights(again, run.project.training);
+        nameAsInView(again, run.project, *index);
+        averaged.emplace(std::move(again.model));
     }
-    nameAsInView(*checkpoint, run->project, *index);
-    run->project = projects::viewOf(std::move(run->project), *index);
-    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset), *index, std::move(averaged)};
+    nameAsInView(checkpoint, run.project, *index);
+    run.project = projects::viewOf(std::move(run.project), *index);
+    return OpenedCheckpoint{std::move(run), std::move(checkpoint), std::move(dataset), *index, std::move(averaged)};
 }
 
 } // namespace residua::engine

@@ -58,9 +58,7 @@ private:
     /// Checks the documents.
     Status check()
     {
-        if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
-            return left;
-        }
+        RESIDUA_TRY(checkStepsLeft(m_request.steps, checkpoint().state.step));
         if (!projects::traitsOf(m_request.method).approximates) {
             return Error{"method", projects::keyOf(m_request.method) +
                                        " draws the factors and forgets what was learned; expected one of " +
@@ -84,28 +82,17 @@ private:
     Status compile()
     {
         const TensorFiles& stored = m_opened->evaluated();
-        auto before = compiledView(m_opened->run.project);
-        if (!before) {
-            return before.error();
-        }
-        if (Status loaded = loadParameters(stored, (*before)->parameters()); !loaded) {
-            return loaded;
-        }
+        auto before = RESIDUA_TRY(compiledView(m_opened->run.project));
+        RESIDUA_TRY(loadParameters(stored, before->parameters()));
         Project drawn = m_after;
         drawn.initialisation.lowRank = projects::LowRankMethod::Baseline;
-        auto after = compiledView(drawn);
-        if (!after) {
-            return after.error();
-        }
-        m_network = std::move(*after);
+        m_network = RESIDUA_TRY(compiledView(drawn));
         for (const NamedParameter& parameter : m_network->parameters()) {
             if (stored.tensors().contains(parameter.name)) {
                 m_kept.copy(parameter.name, Moments::Carried);
             }
         }
-        if (Status applied = m_kept.apply(stored, *m_network, watch()); !applied) {
-            return applied;
-        }
+        RESIDUA_TRY(m_kept.apply(stored, *m_network, watch()));
         for (const FactoredWeight& weight : m_network->initPlan().factored()) {
             if (stored.tensors().contains(weight.name)) {
                 m_weights.push_back(weight);
@@ -115,12 +102,8 @@ private:
             return Error{"network", "no layer has a weight that can be of lower rank: expected a linear, an attention "
                                     "or a conv2d node of full rank in a block"};
         }
-        const Result<double> loss = lossOf(**before);
-        if (!loss) {
-            return loss.error();
-        }
-        m_ready.lossBefore = *loss;
-        m_ready.parametersBefore = countOf((*before)->parameters());
+        m_ready.lossBefore = RESIDUA_TRY(lossOf(*before));
+        m_ready.parametersBefore = countOf(before->parameters());
         m_ready.parametersAfter = countOf(m_network->parameters());
         return Done{};
     }
@@ -133,9 +116,7 @@ private:
             m_request.inputs == LowRankInputs::Data && m_request.method != projects::LowRankMethod::Spectral;
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
-            if (Status added = addFit(weight, at::Tensor(), fits); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addFit(weight, at::Tensor(), fits));
             const std::int64_t layer = layerOf(weight);
             if (looksAtData && (m_layers.empty() || m_layers.back() != layer)) {
                 m_layers.push_back(layer);
@@ -150,20 +131,15 @@ private:
         if (m_layer >= m_layers.size()) {
             return Done{};
         }
-        const Result<FitInputs> inputs =
-            readInputs(*m_network, *m_opened->dataset, m_after, at::kCPU, passAfter(checkpoint().state.step));
-        if (!inputs) {
-            return inputs.error();
-        }
+        const FitInputs inputs = RESIDUA_TRY(
+            readInputs(*m_network, *m_opened->dataset, m_after, at::kCPU, passAfter(checkpoint().state.step)));
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
             if (layerOf(weight) != m_layers[m_layer]) {
                 continue;
             }
-            const at::Tensor moments = inputs->momentsOf(m_network->parameters()[weight.u].name);
-            if (Status added = addFit(weight, moments, fits); !added) {
-                return added;
-            }
+            const at::Tensor moments = inputs.momentsOf(m_network->parameters()[weight.u].name);
+            RESIDUA_TRY(addFit(weight, moments, fits));
         }
         ++m_layer;
         return fit(fits, m_request.method);
@@ -171,11 +147,8 @@ private:
 
     Status addFit(const FactoredWeight& weight, const at::Tensor& moments, std::vector<FactorFit>& fits)
     {
-        const Result<at::Tensor> whole = readTensor(m_opened->evaluated(), weight.name);
-        if (!whole) {
-            return whole.error();
-        }
-        if (std::optional<FactorFit> fit = m_network->initPlan().fitOf(weight, *whole, moments)) {
+        const at::Tensor whole = RESIDUA_TRY(readTensor(m_opened->evaluated(), weight.name));
+        if (std::optional<FactorFit> fit = m_network->initPlan().fitOf(weight, whole, moments)) {
             fits.push_back(*std::move(fit));
         }
         return Done{};
@@ -183,18 +156,15 @@ private:
 
     Status fit(const std::vector<FactorFit>& fits, projects::LowRankMethod method)
     {
-        Result<FitsReport> report = fitAll(fits, method, userFitCache(), watch());
-        if (!report) {
-            return report.error();
-        }
-        for (std::string& note : report->notes) {
+        FitsReport report = RESIDUA_TRY(fitAll(fits, method, userFitCache(), watch()));
+        for (std::string& note : report.notes) {
             const bool ofLayer = m_layer > 0;
             m_ready.notes.push_back(
                 ofLayer ? textOf(projects::ParameterName{projects::NetworkPart::Layers, m_layers[m_layer - 1], {}}) +
                               ": " + note
                         : std::move(note));
         }
-        keep(report->gap);
+        keep(report.gap);
         return Done{};
     }
 
@@ -218,30 +188,20 @@ private:
 
     Result<double> lossOf(CompiledNetwork& network)
     {
-        const Result<HeldOutLoss> loss = heldOutLoss(network, *m_opened, m_after.training, watch());
-        if (!loss) {
-            return loss.error();
-        }
-        m_ready.batches = loss->batches;
-        return loss->mean;
+        const HeldOutLoss loss = RESIDUA_TRY(heldOutLoss(network, *m_opened, m_after.training, watch()));
+        m_ready.batches = loss.batches;
+        return loss.mean;
     }
 
     Status measureAfter()
     {
-        const Result<double> loss = lossOf(*m_network);
-        if (!loss) {
-            return loss.error();
-        }
-        m_ready.lossAfter = *loss;
+        m_ready.lossAfter = RESIDUA_TRY(lossOf(*m_network));
         const at::NoGradGuard noGrad;
         for (const FactoredWeight& weight : m_weights) {
             const at::Tensor u = m_network->parameters()[weight.u].tensor.to(at::kDouble);
             const at::Tensor v = m_network->parameters()[weight.v].tensor.to(at::kDouble).flatten(1);
-            const Result<at::Tensor> stored = readTensor(m_opened->evaluated(), weight.name);
-            if (!stored) {
-                return stored.error();
-            }
-            const at::Tensor whole = unfolded(stored->to(at::kDouble), weight.unfolding);
+            const at::Tensor stored = RESIDUA_TRY(readTensor(m_opened->evaluated(), weight.name));
+            const at::Tensor whole = unfolded(stored.to(at::kDouble), weight.unfolding);
             const double size = whole.norm().item<double>();
             const double rest = (at::matmul(u, v) - whole).norm().item<double>();
             m_ready.weights.push_back({weight.name, u.size(1), size > 0 ? rest / size : 0});
@@ -260,9 +220,7 @@ private:
         branch.matrices = coefficientsOf(*m_network, branch.step);
         const WeightAverage average(m_after.training, m_network->parameters());
         if (m_opened->averaged) { // the run continues from the weights as trained, with these factors
-            if (const Status applied = m_kept.apply(checkpoint().model, *m_network, watch()); !applied) {
-                return applied;
-            }
+            RESIDUA_TRY(m_kept.apply(checkpoint().model, *m_network, watch()));
         }
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
             const Status gap = writeGap(directory, m_gap);

@@ -105,9 +105,7 @@ Result<TransferPlan> measuredPlanFor(const TensorFiles& stored, const Project& b
         } else if (isOfTopology(parameter.name)) {
             continue;
         } else if (const projects::ParameterName name = projects::parameterNameFrom(parameter.name); name.layer > 0) {
-            if (const Status taken = layers.take(row, name, parameter.tensor.sizes()); !taken) {
-                return taken.error();
-            }
+            RESIDUA_TRY(layers.take(row, name, parameter.tensor.sizes()));
         }
         if (!stored.tensors().contains(row.tensor.name) && !row.computed.defined()) {
             row.tensor.name = sharedSource(after, parameter.name);
@@ -181,20 +179,13 @@ private:
         m_steps = m_request.steps.value_or(m_opened->run.info.steps);
         m_before = m_opened->run.project;
         m_measured = m_request.measured || !m_request.prune.empty() || !m_request.ties.empty();
-        if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
-            return left;
-        }
-        Result<Project> after = wantedProject();
-        if (!after) {
-            return after.error();
-        }
+        RESIDUA_TRY(checkStepsLeft(m_request.steps, checkpoint().state.step));
+        Project after = RESIDUA_TRY(wantedProject());
         if (m_request.steps) {
-            goOnTo(*after, m_steps, nullptr);
+            goOnTo(after, m_steps, nullptr);
         }
-        if (Status valid = checkView(*after); !valid) {
-            return valid;
-        }
-        m_after = std::move(*after);
+        RESIDUA_TRY(checkView(after));
+        m_after = std::move(after);
         m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.stack());
         return Done{};
     }
@@ -203,30 +194,22 @@ private:
     Result<Project> wantedProject()
     {
         if (m_request.project) {
-            if (const Status fits = checkForkProject(viewOf(m_before), *m_request.project); !fits) {
-                return fits.error();
-            }
+            RESIDUA_TRY(checkForkProject(viewOf(m_before), *m_request.project));
         }
         const Project own = m_request.project ? viewOf(*m_request.project) : m_before;
         if (!m_request.prune.empty()) {
             const Result<projects::Pruning> pruning = projects::pruningFrom(m_request.prune, own);
-            Result<projects::PrunedProject> made =
-                pruning ? projects::pruned(own, *pruning) : Result<projects::PrunedProject>(pruning.error());
-            if (!made) {
-                return made.error();
-            }
-            m_sources.layers = std::move(made->layers);
+            projects::PrunedProject made = RESIDUA_TRY(pruning ? projects::pruned(own, *pruning)
+                                                               : Result<projects::PrunedProject>(pruning.error()));
+            m_sources.layers = std::move(made.layers);
             m_how = "without " + textOf(*pruning);
-            return std::move(made->project);
+            return std::move(made.project);
         }
         if (!m_request.ties.empty()) {
-            Result<projects::RetiedProject> made = projects::retied(own, m_request.ties);
-            if (!made) {
-                return made.error();
-            }
-            m_sources = {std::move(made->layers), std::move(made->made)};
+            projects::RetiedProject made = RESIDUA_TRY(projects::retied(own, m_request.ties));
+            m_sources = {std::move(made.layers), std::move(made.made)};
             m_how = m_request.ties == projects::kUntie ? "untied" : "tied: " + m_request.ties;
-            return std::move(made->project);
+            return std::move(made.project);
         }
         Result<Project> after = projects::rewired(own, m_request.topology);
         m_sameWiring = after && after->stack().topology.wiring == m_before.stack().topology.wiring;
@@ -250,20 +233,14 @@ private:
     {
         Project typed = project;
         typed.training.precision = precision;
-        Result<std::unique_ptr<CompiledNetwork>> network = compiledView(typed);
-        if (!network) {
-            return network.error();
-        }
+        std::unique_ptr<CompiledNetwork> network = RESIDUA_TRY(compiledView(typed));
         const bool isNew = &project == &m_after;
-        Transferred made{std::move(*network), {}, {}, {}, {}};
-        Result<TransferPlan> plan =
-            isNew && m_measured
-                ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters(), watch())
-                : planFor(stored, isNew ? computed : std::nullopt, project, made.network->parameters());
-        if (!plan) {
-            return plan.error();
-        }
-        made.plan = *std::move(plan);
+        Transferred made{std::move(network), {}, {}, {}, {}};
+        TransferPlan plan =
+            RESIDUA_TRY(isNew && m_measured
+                            ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters(), watch())
+                            : planFor(stored, isNew ? computed : std::nullopt, project, made.network->parameters()));
+        made.plan = std::move(plan);
         if (const Status written = made.plan.apply(stored, *made.network, watch()); !written) {
             return Error{"topology · " + written.error().place,
                          "is not what the run has learned: " + written.error().message};
@@ -287,9 +264,7 @@ private:
         Batch batch;
         const projects::ExampleSchema schema = m_opened->dataset->schema();
         const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
-        if (const Status filled = m_opened->dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
-            return filled.error();
-        }
+        RESIDUA_TRY(m_opened->dataset->fillSequential(batch, Split::Train, 0, count));
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
@@ -318,15 +293,12 @@ private:
     Status measure()
     {
         const Result<HeldOutLoss> before = lossOf(m_before);
-        const Result<HeldOutLoss> after = before ? lossOf(m_after) : before;
-        if (!after) {
-            return after.error();
-        }
+        const HeldOutLoss after = RESIDUA_TRY(before ? lossOf(m_after) : before);
         m_ready.lossBefore = before->mean;
-        m_ready.lossAfter = after->mean;
-        m_ready.batches = after->batches;
-        m_how += "; loss " + numberText(before->mean, kLossDigits) + " before, " +
-                 numberText(after->mean, kLossDigits) + " after";
+        m_ready.lossAfter = after.mean;
+        m_ready.batches = after.batches;
+        m_how += "; loss " + numberText(before->mean, kLossDigits) + " before, " + numberText(after.mean, kLossDigits) +
+                 " after";
         return Done{};
     }
 
@@ -365,13 +337,10 @@ private:
     Status compareAsCarried()
     {
         const Precision precision = m_after.training.precision;
-        const Result<Transferred> made = transferredTo(m_after, precision);
-        if (!made) {
-            return made.error();
-        }
+        const Transferred made = RESIDUA_TRY(transferredTo(m_after, precision));
         // Kept weights have the same meaning in both; new weights must start as the plain network.
         const bool goesOn =
-            std::ranges::any_of(made->kept, isOfTopology) && !std::ranges::any_of(made->added, isOfTopology);
+            std::ranges::any_of(made.kept, isOfTopology) && !std::ranges::any_of(made.added, isOfTopology);
         if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }
@@ -392,10 +361,7 @@ private:
 
     Status write()
     {
-        Result<Transferred> made = transferredTo(m_after, m_after.training.precision);
-        if (!made) {
-            return made.error();
-        }
+        Transferred made = RESIDUA_TRY(transferredTo(m_after, m_after.training.precision));
         const bool retrofits = m_request.prune.empty() && m_request.ties.empty() && !m_sameWiring;
         const RunEventKind kind = retrofits ? RunEventKind::Retrofitted : RunEventKind::Forked;
         RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, kind, m_how);
@@ -405,17 +371,12 @@ private:
             branch.values[metric::kValidationLoss] = m_ready.lossAfter;
         }
         // Weights computed per token are known only after a forward pass.
-        if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
-            return output.error();
-        }
-        branch.matrices = coefficientsOf(*made->network, branch.step);
-        const Result<std::unique_ptr<CompiledNetwork>> averaged = averagedNetwork();
-        if (!averaged) {
-            return averaged.error();
-        }
-        const WeightAverage average(m_after.training, (*averaged ? **averaged : *made->network).parameters());
+        RESIDUA_TRY(runOn(*made.network, m_after.training.precision));
+        branch.matrices = coefficientsOf(*made.network, branch.step);
+        const std::unique_ptr<CompiledNetwork> averaged = RESIDUA_TRY(averagedNetwork());
+        const WeightAverage average(m_after.training, (averaged ? *averaged : *made.network).parameters());
         const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
-            return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network, average);
+            return writeTransferred(directory, *m_opened, made.plan, m_after, *made.network, average);
         });
         if (!written) {
             return written.error();
@@ -423,9 +384,9 @@ private:
         m_ready.runDirectory = *written;
         m_ready.notes = m_opened->run.notes;
         m_ready.step = branch.step;
-        m_ready.kept = std::move(made->kept);
-        m_ready.added = std::move(made->added);
-        m_ready.dropped = std::move(made->dropped);
+        m_ready.kept = std::move(made.kept);
+        m_ready.added = std::move(made.added);
+        m_ready.dropped = std::move(made.dropped);
         for (std::vector<std::string>* const names : {&m_ready.kept, &m_ready.added, &m_ready.dropped}) {
             std::ranges::for_each(*names, [this](std::string& name) { toDocument(name); });
         }
@@ -441,11 +402,7 @@ private:
         }
         std::optional<TopologyWeights> computed;
         if (m_computed) {
-            Result<TopologyWeights> own = weightsThatKeep(m_before, *m_opened->averaged, m_after);
-            if (!own) {
-                return own.error();
-            }
-            computed = std::move(*own);
+            computed = RESIDUA_TRY(weightsThatKeep(m_before, *m_opened->averaged, m_after));
         }
         Result<Transferred> made = transferredTo(m_after, m_after.training.precision, *m_opened->averaged, computed);
         return made ? std::move(made->network) : Result<std::unique_ptr<CompiledNetwork>>(made.error());

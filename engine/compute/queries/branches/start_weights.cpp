@@ -160,23 +160,17 @@ struct Maker {
             return Error{"/network/loops", "the visits of a loop share the weights of the new topology, which are "
                                            "solved for each visit; expected weights of each visit (rows)"};
         }
-        const Result<MixNumbers> applied = projects::weightsFor(mix, layers, wanted);
-        if (!applied) {
-            return applied.error();
-        }
+        const MixNumbers applied = RESIDUA_TRY(projects::weightsFor(mix, layers, wanted));
         if (!traitsOf(mix.weight).isLearned) {
             return TopologyWeights{};
         }
-        const Result<MixNumbers> coefficients = projects::coefficientsFor(mix, layers, *applied);
-        if (!coefficients) {
-            return coefficients.error();
-        }
-        at::Tensor values = tensorOf(coefficients->values);
+        const MixNumbers coefficients = RESIDUA_TRY(projects::coefficientsFor(mix, layers, applied));
+        at::Tensor values = tensorOf(coefficients.values);
         if (traitsOf(mix.weight).isPerToken) {
             return biasesOf(mix, values);
         }
         if (traitsOf(mix.weight).isPerFeature) {
-            values = values.view({-1, coefficients->features}).expand({-1, project.stack().width});
+            values = values.view({-1, coefficients.features}).expand({-1, project.stack().width});
         }
         return TopologyWeights{{projects::kTopologyCoefficient, values}};
     }
@@ -185,16 +179,13 @@ struct Maker {
     {
         const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
         const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
-        const Result<MixNumbers> found = factors && !shifted
-                                             ? projects::factorsFor(project.stack(), wanted, granularityOf(wiring))
-                                             : Result<MixNumbers>(impossible());
-        if (!found) {
-            return found.error();
-        }
+        const MixNumbers found =
+            RESIDUA_TRY(factors && !shifted ? projects::factorsFor(project.stack(), wanted, granularityOf(wiring))
+                                            : Result<MixNumbers>(impossible()));
         if (wiring.gate == BranchGateKind::LaurelRw) {
-            return factorsOf(wiring.bound, found->values);
+            return factorsOf(wiring.bound, found.values);
         }
-        const at::Tensor both = tensorOf(found->values).view({project.network.depth(), -1, 2});
+        const at::Tensor both = tensorOf(found.values).view({project.network.depth(), -1, 2});
         const at::Tensor alpha = both.select(2, 1); // both halves of a layer share it
         const at::Tensor fits = at::logical_and(both.select(2, 0) == 1, alpha == alpha.narrow(1, 0, 1));
         return fits.all().item<bool>() ? Result<TopologyWeights>(TopologyWeights{
@@ -248,11 +239,8 @@ Result<TopologyWeights> topologyIn(const TensorFiles& stored)
         if (!name.starts_with(projects::kTopologyPrefix)) {
             continue;
         }
-        const Result<at::Tensor> values = readTensor(stored, name);
-        if (!values) {
-            return values.error();
-        }
-        weights[name] = values->to(at::kDouble).contiguous();
+        const at::Tensor values = RESIDUA_TRY(readTensor(stored, name));
+        weights[name] = values.to(at::kDouble).contiguous();
     }
     return weights;
 }
@@ -270,12 +258,9 @@ Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles
     }
     const Granularity granularity =
         projects::granularityFor(before.stack().topology.wiring, after.stack().topology.wiring);
-    const Result<TopologyWeights> weights = topologyIn(learned);
-    if (!weights) {
-        return weights.error();
-    }
+    const TopologyWeights weights = RESIDUA_TRY(topologyIn(learned));
     const Result<UnrolledDepth> wanted =
-        std::visit(Unroller(before, *weights, granularity), before.stack().topology.wiring);
+        std::visit(Unroller(before, weights, granularity), before.stack().topology.wiring);
     return wanted ? std::visit(Maker{after, *wanted}, after.stack().topology.wiring)
                   : Result<TopologyWeights>(wanted.error());
 }

@@ -39,12 +39,8 @@ Result<HeldOutLoss> heldOutLoss(CompiledNetwork& network, const OpenedCheckpoint
     Evaluation evaluation(network, *opened.dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
                           std::max<std::int64_t>(plan.validationBatches, 1));
     while (!evaluation.atEnd()) {
-        if (const Status wanted = stillWanted(watch, 0); !wanted) {
-            return wanted.error();
-        }
-        if (const Status added = evaluation.advance(passAfter(opened.checkpoint.state.step)); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(stillWanted(watch, 0));
+        RESIDUA_TRY(evaluation.advance(passAfter(opened.checkpoint.state.step)));
     }
     return HeldOutLoss{evaluation.loss(), evaluation.batchesDone()};
 }
@@ -54,9 +50,7 @@ Status writeTransferred(const std::filesystem::path& directory, const OpenedChec
                         const WeightAverage& average)
 {
     Optimiser optimiser(project.training, network.parameters());
-    if (Status carried = plan.applyMoments(opened.checkpoint.optimiser, network.parameters(), optimiser); !carried) {
-        return carried;
-    }
+    RESIDUA_TRY(plan.applyMoments(opened.checkpoint.optimiser, network.parameters(), optimiser));
     const HostTensors model = hostTensors(network.parameters());
     HostTensors moments = optimiser.state();
     average.addTo(moments);

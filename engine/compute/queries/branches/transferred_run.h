@@ -36,11 +36,8 @@ protected:
     /// Opens the checkpoint; the first stage.
     [[nodiscard]] Status open()
     {
-        Result<OpenedCheckpoint> opened = openCheckpoint(this->m_request.of, this->watch(), this->m_request.tower);
-        if (!opened) {
-            return opened.error();
-        }
-        m_opened.emplace(std::move(*opened));
+        OpenedCheckpoint opened = RESIDUA_TRY(openCheckpoint(this->m_request.of, this->watch(), this->m_request.tower));
+        m_opened.emplace(std::move(opened));
         return Done{};
     }
     /// Returns the document of a view of the tower, or the reverse.

@@ -71,11 +71,8 @@ Status VisitWeights::takeLayers(Transfer& row, projects::ParameterName name) con
     }
     at::Tensor sum;
     for (const std::int64_t source : from) {
-        const Result<at::Tensor> values = readTensor(m_stored, nameIn(source));
-        if (!values) {
-            return values.error();
-        }
-        sum = sum.defined() ? sum + values->to(at::kDouble) : values->to(at::kDouble);
+        const at::Tensor values = RESIDUA_TRY(readTensor(m_stored, nameIn(source)));
+        sum = sum.defined() ? sum + values.to(at::kDouble) : values.to(at::kDouble);
     }
     row.computed = sum / static_cast<double>(from.size());
     return Done{};
@@ -95,11 +92,8 @@ Status VisitWeights::merge(Transfer& row, const projects::ParameterName& name) c
     if (last == "u" || last == "v") {
         return inFactors(text, "to which a visit's product is not added");
     }
-    const Result<at::Tensor> merged = last == "weight" ? weightAt(name, from) : at::Tensor();
-    if (!merged) {
-        return merged.error();
-    }
-    row.computed = merged->defined() ? *merged : row.computed;
+    const at::Tensor merged = RESIDUA_TRY(last == "weight" ? weightAt(name, from) : at::Tensor());
+    row.computed = merged.defined() ? merged : row.computed;
     return Done{};
 }
 
@@ -122,12 +116,9 @@ Status VisitWeights::factorise(const projects::AdapterName& adapter)
     if (!old->defined()) {
         return inFactors(adapter.weight, "to whose differences no products are fitted");
     }
-    const Result<at::Tensor> tied =
-        row.computed.defined() ? Result<at::Tensor>(row.computed) : readTensor(m_stored, row.tensor.name);
-    if (!tied) {
-        return tied.error();
-    }
-    const auto [u, s, vt] = at::linalg_svd(*old - tied->to(at::kDouble), /*full_matrices=*/false);
+    const at::Tensor tied =
+        RESIDUA_TRY(row.computed.defined() ? Result<at::Tensor>(row.computed) : readTensor(m_stored, row.tensor.name));
+    const auto [u, s, vt] = at::linalg_svd(*old - tied.to(at::kDouble), /*full_matrices=*/false);
     m_factors = {adapter.weight, adapter.visit, u * s, vt};
     return Done{};
 }
@@ -135,9 +126,7 @@ Status VisitWeights::factorise(const projects::AdapterName& adapter)
 /// A rank above the number of singular values is filled up with zeros.
 Status VisitWeights::approximate(Transfer& row, const projects::AdapterName& adapter, at::IntArrayRef shape)
 {
-    if (const Status made = factorise(adapter); !made) {
-        return made;
-    }
+    RESIDUA_TRY(factorise(adapter));
     const at::Tensor& all = adapter.isU ? m_factors.u : m_factors.v;
     const std::int64_t dimension = adapter.isU ? 1 : 0;
     const std::int64_t kept = std::min(shape[static_cast<std::size_t>(dimension)], all.size(dimension));

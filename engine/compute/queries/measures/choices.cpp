@@ -116,11 +116,8 @@ Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t 
         if (line.find_first_not_of(" \t\r") == std::string::npos) {
             continue;
         }
-        Result<Question> question = questionIn(line, number);
-        if (!question) {
-            return question.error();
-        }
-        questions.push_back(*std::move(question));
+        Question question = RESIDUA_TRY(questionIn(line, number));
+        questions.push_back(std::move(question));
     }
     if (std::ssize(questions) <= shots) {
         return Error{"choices", "has " + std::to_string(questions.size()) + " questions, expected more than the " +
@@ -145,9 +142,7 @@ Result<std::vector<Question>> questionsOf(const Dataset& dataset, Split split, s
     std::vector<std::string> texts;
     for (std::int64_t index = 0; index < std::max(count, kChoices); ++index) {
         Batch batch;
-        if (const Status filled = dataset.withoutNoise().fillSequential(batch, split, index, 1); !filled) {
-            return filled.error();
-        }
+        RESIDUA_TRY(dataset.withoutNoise().fillSequential(batch, split, index, 1));
         if (batch.batch == 0) {
             return Error{"questions", "got " + std::to_string(count) + ", but the " + std::string(nameOf(split).word) +
                                           " part has " + std::to_string(index) +
@@ -242,11 +237,8 @@ Status ChoiceEvaluation::advance()
     const Question& question = m_questions[m_next++];
     std::vector<Row> rows;
     for (const std::string& choice : question.choices) {
-        Result<Row> row = rowOf(question, choice);
-        if (!row) {
-            return row.error();
-        }
-        rows.push_back(*std::move(row));
+        Row row = RESIDUA_TRY(rowOf(question, choice));
+        rows.push_back(std::move(row));
     }
     // At most as many rows as training has at once, because the logits of all choices may need more memory.
     const auto atOnce = static_cast<std::size_t>(std::max<std::int64_t>(m_parts.project.training.batch, 1));

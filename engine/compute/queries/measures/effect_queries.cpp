@@ -107,24 +107,18 @@ private:
 
     Status begin()
     {
-        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), m_request.tower, loadAs());
-        if (!model) {
-            return model.error();
-        }
-        m_model.emplace(std::move(*model));
+        LoadedModel model = RESIDUA_TRY(loadToMeasure(m_request.of, watch(), m_request.tower, loadAs()));
+        m_model.emplace(std::move(model));
         TrainerParts& parts = m_model->parts;
-        auto altered = subjects(parts.project);
-        if (!altered) {
-            return altered.error();
-        }
+        auto altered = RESIDUA_TRY(subjects(parts.project));
         const projects::TrainingPlan& plan = parts.project.training;
         const std::int64_t units =
             std::max<std::int64_t>(parts.dataset->schema().units(plan.batch, plan.sequenceLength), 1);
         const std::int64_t all = (parts.dataset->size(Split::Validation) + units - 1) / units;
         const std::int64_t wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
-        m_passes = (std::ssize(*altered) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
+        m_passes = (std::ssize(altered) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
         m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
-                           std::move(*altered));
+                           std::move(altered));
         return prepare();
     }
 
@@ -198,19 +192,15 @@ private:
             for (const auto& [loop, visits] : m_knockout->subjects()[i].alteration.visits) {
                 project.stack().loops.at(loop).visits = visits;
             }
-            const Result<projects::SoundProject> sound =
-                projects::soundProject(projects::viewOf(std::move(project), m_model->tower));
-            auto network = sound ? CompiledNetwork::compile(*sound, parts.dataset->schema(), parts.device.str(),
-                                                            SumOrder::ByHalf, {m_model->tower, 0})
-                                 : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
-            if (!network) {
-                return network.error();
-            }
+            const projects::SoundProject sound =
+                RESIDUA_TRY(projects::soundProject(projects::viewOf(std::move(project), m_model->tower)));
+            auto network = RESIDUA_TRY(CompiledNetwork::compile(sound, parts.dataset->schema(), parts.device.str(),
+                                                                SumOrder::ByHalf, {m_model->tower, 0}));
             const at::NoGradGuard noGrad;
-            for (NamedParameter& parameter : (*network)->parameters()) {
+            for (NamedParameter& parameter : network->parameters()) {
                 parameter.tensor.copy_(weights.at(parameter.name)); // in its place: products may read several at once
             }
-            m_knockout->use(i, *std::move(network));
+            m_knockout->use(i, std::move(network));
         }
         return Done{};
     }
@@ -296,11 +286,7 @@ private:
     }
     Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
     {
-        Result<std::vector<Intervention>> interventions = interventionsFor(project, m_request);
-        if (!interventions) {
-            return interventions.error();
-        }
-        m_interventions = std::move(*interventions);
+        m_interventions = RESIDUA_TRY(interventionsFor(project, m_request));
         std::vector<projects::KnockoutSubject> subjects{{"unaltered", 0, 0, {}}};
         for (const Intervention& each : m_interventions) {
             subjects.push_back({each.row.name, 0, 0, each.alteration});

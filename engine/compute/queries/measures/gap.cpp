@@ -89,25 +89,18 @@ private:
         }
         Project project = m_request.project;
         if (ofRun()) {
-            Result<OpenedCheckpoint> opened = openCheckpoint(m_request.of, watch(), m_request.tower);
-            if (!opened) {
-                return opened.error();
+            OpenedCheckpoint opened = RESIDUA_TRY(openCheckpoint(m_request.of, watch(), m_request.tower));
+            m_checkpoint.emplace(std::move(opened.checkpoint));
+            if (opened.averaged) {
+                m_checkpoint->model = std::move(*opened.averaged);
             }
-            m_checkpoint.emplace(std::move(opened->checkpoint));
-            if (opened->averaged) {
-                m_checkpoint->model = std::move(*opened->averaged);
-            }
-            m_dataset = std::move(opened->dataset);
-            m_tower = opened->tower;
+            m_dataset = std::move(opened.dataset);
+            m_tower = opened.tower;
             m_gap.step = m_checkpoint->state.step;
-            m_gap.notes = std::move(opened->run.notes);
-            project = std::move(opened->run.project);
+            m_gap.notes = std::move(opened.run.notes);
+            project = std::move(opened.run.project);
         } else {
-            const Result<std::size_t> tower = projects::chosenTower(project, m_request.tower);
-            if (!tower) {
-                return tower.error();
-            }
-            m_tower = *tower;
+            m_tower = RESIDUA_TRY(projects::chosenTower(project, m_request.tower));
             project = projects::viewOf(std::move(project), m_tower);
         }
         m_fullProject = ofRun() ? project : fullRank(project);
@@ -119,15 +112,9 @@ private:
         m_gap.outputs.resize(m_gap.methods.size());
         project = unfitted(std::move(project));
         const Project document = projects::viewOf(project, m_tower);
-        if (const Status sound = checkProject(document); !sound) {
-            return sound.error();
-        }
+        RESIDUA_TRY(checkProject(document));
         if (!ofRun()) {
-            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(document, m_request.of.projectDirectory, watch());
-            if (!dataset) {
-                return dataset.error();
-            }
-            m_dataset = std::move(*dataset);
+            m_dataset = RESIDUA_TRY(Dataset::open(document, m_request.of.projectDirectory, watch()));
         }
         m_project = std::move(project);
         return Done{};
@@ -154,11 +141,7 @@ private:
     /// Compiles the network with its weights in factors, as drawn. It lists the weights and the activation after each.
     Status compile()
     {
-        auto network = compiledView(m_project);
-        if (!network) {
-            return network.error();
-        }
-        m_network = std::move(*network);
+        m_network = RESIDUA_TRY(compiledView(m_project));
         std::ranges::copy_if(
             m_network->initPlan().factored(), std::back_inserter(m_weights), [this](const FactoredWeight& weight) {
                 return isOfTower(weight.name) && (!ofRun() || m_checkpoint->model.tensors().contains(weight.name));
@@ -188,28 +171,13 @@ private:
     /// Runs the network of full weights: its outputs on held-out data, and its weights' inputs on the training data.
     Status runFull()
     {
-        auto full = compiledView(m_fullProject);
-        if (!full) {
-            return full.error();
-        }
-        const Status weights =
-            ofRun() ? loadParameters(m_checkpoint->model, (*full)->parameters()) : (*full)->initialise(watch(), {});
-        if (!weights) {
-            return weights.error();
-        }
+        auto full = RESIDUA_TRY(compiledView(m_fullProject));
+        RESIDUA_TRY(ofRun() ? loadParameters(m_checkpoint->model, full->parameters()) : full->initialise(watch(), {}));
         m_inputs.length = fitLengthOf(m_project);
         if (m_gap.inputs == LowRankInputs::Data) {
-            Result<FitInputs> inputs = readInputs(**full, *m_dataset, m_project, at::kCPU, passAfter(m_gap.step));
-            if (!inputs) {
-                return inputs.error();
-            }
-            m_inputs = *std::move(inputs);
+            m_inputs = RESIDUA_TRY(readInputs(*full, *m_dataset, m_project, at::kCPU, passAfter(m_gap.step)));
         }
-        Result<at::Tensor> output = outputOf(**full);
-        if (!output) {
-            return output.error();
-        }
-        m_fullOutput = std::move(*output);
+        m_fullOutput = RESIDUA_TRY(outputOf(*full));
         return Done{};
     }
 
@@ -220,14 +188,11 @@ private:
         const at::NoGradGuard noGrad;
         const Split split = m_dataset->size(Split::Validation) > 0 ? Split::Validation : Split::Train;
         SplitBatches batches(*m_dataset, split, m_project.training, at::kCPU, 1);
-        const Result<std::optional<DeviceBatch>> batch = batches.next();
+        const std::optional<DeviceBatch> batch = RESIDUA_TRY(batches.next());
         if (!batch) {
-            return batch.error();
-        }
-        if (!*batch) {
             return Error{"data", "there is no example to compare the networks' outputs on"};
         }
-        return network.forward(**batch, passAfter(m_gap.step));
+        return network.forward(*batch, passAfter(m_gap.step));
     }
 
     Status startFits()
@@ -236,12 +201,9 @@ private:
         InitPlan& plan = m_network->initPlan();
         std::vector<NamedFit> fits;
         for (const FactoredWeight& weight : m_weights) {
-            const Result<at::Tensor> whole =
-                ofRun() ? readTensor(m_checkpoint->model, weight.name) : Result<at::Tensor>(plan.wholeOf(weight));
-            if (!whole) {
-                return whole.error();
-            }
-            const std::optional<FactorFit> fit = plan.fitOf(weight, *whole, m_inputs.momentsOf(weight.name));
+            const at::Tensor whole = RESIDUA_TRY(ofRun() ? readTensor(m_checkpoint->model, weight.name)
+                                                         : Result<at::Tensor>(plan.wholeOf(weight)));
+            const std::optional<FactorFit> fit = plan.fitOf(weight, whole, m_inputs.momentsOf(weight.name));
             if (!fit) {
                 continue; // its factors are exact by every method
             }
@@ -308,9 +270,7 @@ private:
             startHeads();
             return Done{};
         }
-        if (const Status measured = measureOutput(); !measured) {
-            return measured;
-        }
+        RESIDUA_TRY(measureOutput());
         m_isPlaced = false;
         m_told = ++m_method < m_gap.methods.size(); // the answer includes the last method
         return Done{};
@@ -378,13 +338,10 @@ private:
         if (!m_isWhole) {
             return Done{};
         }
-        const Result<at::Tensor> output = outputOf(*m_network);
-        if (!output) {
-            return output.error();
-        }
+        const at::Tensor output = RESIDUA_TRY(outputOf(*m_network));
         const at::NoGradGuard noGrad;
         const double full = m_fullOutput.to(at::kDouble).norm().item<double>();
-        const double rest = (*output - m_fullOutput).to(at::kDouble).norm().item<double>();
+        const double rest = (output - m_fullOutput).to(at::kDouble).norm().item<double>();
         if (full > 0) {
             m_gap.outputs[m_method] = rest * rest / (full * full);
         }

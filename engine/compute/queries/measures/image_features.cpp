@@ -69,9 +69,7 @@ Result<ImageFeatures> ImageFeatures::load(const RunRef& of, const projects::Proj
         Error error = model.error();
         return Error{"features", error.text()};
     }
-    if (const Status can = checkFeatures(model->parts.project, images); !can) {
-        return can.error();
-    }
+    RESIDUA_TRY(checkFeatures(model->parts.project, images));
     const std::filesystem::path named = (of.runDirectory / "").parent_path(); // also if it ends in a slash
     return ImageFeatures(*std::move(model), named.filename().string());
 }
@@ -112,9 +110,7 @@ Result<DenseMatrix> ImageFeatures::ofSplit(const Dataset& images, Split split, s
     std::size_t each = 1;
     for (std::int64_t index = 0; std::ssize(values) < count * static_cast<std::int64_t>(each); ++index) {
         Batch batch;
-        if (const Status filled = images.withoutNoise().fillSequential(batch, split, index, kAtOnce); !filled) {
-            return filled.error();
-        }
+        RESIDUA_TRY(images.withoutNoise().fillSequential(batch, split, index, kAtOnce));
         if (batch.batch == 0) {
             break;
         }

@@ -172,11 +172,7 @@ private:
             places.push_back({half + 1, m_modules});
         }
         if (!m_request.after.empty()) {
-            auto given = ranges("after", m_request.after, 1);
-            if (!given) {
-                return given.error();
-            }
-            places = std::move(*given);
+            places = RESIDUA_TRY(ranges("after", m_request.after, 1));
         }
         if (m_request.by >= TransitionForm::Top && (m_request.top < 1 || m_request.top > m_streams)) {
             return Error{"top", "got " + std::to_string(m_request.top) + ", expected 1 to " +
@@ -197,26 +193,15 @@ private:
 
     Status fills()
     {
-        const auto sets = setsFrom("streams", m_request.streams, m_streams);
-        if (!sets) {
-            return sets.error();
-        }
+        const auto sets = RESIDUA_TRY(setsFrom("streams", m_request.streams, m_streams));
         const bool rescues = m_request.what == InterventionKind::Rescue;
-        const auto places =
-            !m_request.after.empty() ? ranges("after", m_request.after, 0) : eachFrom(1, rescues ? 1 : m_modules);
-        if (!places) {
-            return places.error();
-        }
-        if (const Status copies = checkCopied(*sets); !copies) {
-            return copies;
-        }
-        for (const ModuleRange& range : *places) {
-            const Status made = m_request.what == InterventionKind::Pairs ? pairs(*sets, range)
-                                : rescues                                 ? rescue(*sets, range)
-                                                                          : each(*sets, range);
-            if (!made) {
-                return made;
-            }
+        const auto places = RESIDUA_TRY(!m_request.after.empty() ? ranges("after", m_request.after, 0)
+                                                                 : eachFrom(1, rescues ? 1 : m_modules));
+        RESIDUA_TRY(checkCopied(sets));
+        for (const ModuleRange& range : places) {
+            RESIDUA_TRY(m_request.what == InterventionKind::Pairs ? pairs(sets, range)
+                        : rescues                                 ? rescue(sets, range)
+                                                                  : each(sets, range));
             if (m_made.size() > kMostInterventions) {
                 break; // make() refuses them
             }
@@ -284,28 +269,22 @@ private:
 
     Status rescue(const std::vector<StreamSet>& sets, const ModuleRange& range)
     {
-        const auto restored = setsFrom("restored", m_request.restored, m_streams);
-        if (!restored) {
-            return restored.error();
-        }
-        const auto places =
-            m_request.at.empty() ? eachFrom(range.first, m_modules) : ranges("at", m_request.at, range.first);
-        if (!places) {
-            return places.error();
-        }
+        const auto restored = RESIDUA_TRY(setsFrom("restored", m_request.restored, m_streams));
+        const auto places = RESIDUA_TRY(m_request.at.empty() ? eachFrom(range.first, m_modules)
+                                                             : ranges("at", m_request.at, range.first));
         for (const StreamSet& set : sets) {
             if (!isFilled(set)) {
                 continue;
             }
             const std::size_t without = fill(set, range);
-            for (const StreamSet& one : *restored) {
+            for (const StreamSet& one : restored) {
                 if (one.size() != 1) {
                     return notIn("restored", setText(one), "single streams, which are restored one at a time");
                 }
                 if (m_made.size() > kMostInterventions) {
                     return Done{}; // make() refuses them
                 }
-                for (const ModuleRange& place : *places) {
+                for (const ModuleRange& place : places) {
                     for (std::int64_t at = place.first; at <= place.last; ++at) {
                         restore(without, one.front(), at);
                     }

@@ -57,16 +57,13 @@ Status prepare(Project& view, LoadAs as)
 {
     if (as == LoadAs::WithTerms) {
         projects::Wiring& wiring = view.stack().topology.wiring;
-        Result<projects::Wiring> withTerms = projects::withTerms(wiring, view.network.depth());
-        if (!withTerms) {
-            return withTerms.error();
-        }
-        if (*withTerms != wiring && std::ranges::any_of(view.stack().loops, projects::changesState)) {
+        projects::Wiring withTerms = RESIDUA_TRY(projects::withTerms(wiring, view.network.depth()));
+        if (withTerms != wiring && std::ranges::any_of(view.stack().loops, projects::changesState)) {
             return Error{"topology",
                          "a plain residual that changes between the visits of a loop is no sum of branches; "
                          "expected a knock-out by layer, half or visits"};
         }
-        wiring = std::move(*withTerms);
+        wiring = std::move(withTerms);
     }
     if (as == LoadAs::WithMoreVisits) {
         view = projects::withMoreVisits(std::move(view));
@@ -89,34 +86,24 @@ Result<CompiledNetwork::About> aboutOf(const Project& project, const std::option
 Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs as,
                          const std::optional<std::string>& measured)
 {
-    Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
-    if (!opened) {
-        return opened.error();
-    }
-    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
-    const Result<CompiledNetwork::About> about = aboutOf(opened->project, measured);
+    OpenedRun opened = RESIDUA_TRY(openRun(of, LargeFiles::AsKnown, watch));
+    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened.notes);
+    const Result<CompiledNetwork::About> about = aboutOf(opened.project, measured);
     if (!checkpoint || !about) {
         return checkpoint ? about.error() : checkpoint.error();
     }
-    takeEvaluatedWeights(*checkpoint, opened->project.training);
-    nameAsInView(*checkpoint, opened->project, about->tower);
-    Project view = projects::viewOf(opened->project, about->tower);
-    if (const Status prepared = prepare(view, as); !prepared) {
-        return prepared.error();
-    }
+    takeEvaluatedWeights(*checkpoint, opened.project.training);
+    nameAsInView(*checkpoint, opened.project, about->tower);
+    Project view = projects::viewOf(opened.project, about->tower);
+    RESIDUA_TRY(prepare(view, as));
     const Project document = projects::viewOf(std::move(view), about->tower);
-    const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
-    Result<TrainerParts> parts = openParts(document, opened->projectDirectory, device, FirstWeights::Loaded,
-                                           {.data = watch, .weights = {}}, opened->reading(), *about);
-    if (!parts) {
-        return parts.error();
-    }
-    if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
-        return loaded.error();
-    }
-    noteNotFinite(parts->network->parameters(), opened->notes);
-    return LoadedModel{std::move(*parts), checkpoint->state.step, std::move(opened->notes),
-                       opened->otherData.has_value(), about->tower};
+    const std::string device = openDevice(opened.info.device) ? opened.info.device : "cpu";
+    TrainerParts parts = RESIDUA_TRY(openParts(document, opened.projectDirectory, device, FirstWeights::Loaded,
+                                               {.data = watch, .weights = {}}, opened.reading(), *about));
+    RESIDUA_TRY(loadParameters(checkpoint->model, parts.network->parameters()));
+    noteNotFinite(parts.network->parameters(), opened.notes);
+    return LoadedModel{std::move(parts), checkpoint->state.step, std::move(opened.notes), opened.otherData.has_value(),
+                       about->tower};
 }
 
 } // namespace

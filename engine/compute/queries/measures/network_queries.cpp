@@ -76,24 +76,19 @@ private:
 
     Status begin()
     {
-        Result<LoadedModel> model = loadModel(m_request.of, watch());
-        if (!model) {
-            return model.error();
-        }
-        const TrainerParts& parts = model->parts;
-        if (const Status can = checkExits(parts.project, m_request.exitAt); !can) {
-            return can;
-        }
+        LoadedModel model = RESIDUA_TRY(loadModel(m_request.of, watch()));
+        const TrainerParts& parts = model.parts;
+        RESIDUA_TRY(checkExits(parts.project, m_request.exitAt));
         const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Generate) {
             const Status can = checkGeneration(parts.project, m_request.generation);
-            m_model.emplace(std::move(*model));
+            m_model.emplace(std::move(model));
             m_generation.emplace(stateOf(*m_model), m_request.generation, m_request.seed, kSampledImages);
             return can;
         }
         if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
             const Status filled = fillLabelled(*parts.dataset);
-            m_model.emplace(std::move(*model));
+            m_model.emplace(std::move(model));
             return filled;
         }
         if (!parts.dataset->schema().input().isTokens()) {
@@ -104,11 +99,7 @@ private:
             return Error{"sample", "the run \"" + parts.project.name + "\" continues no text: its objective is " +
                                        std::string(objective.title)};
         }
-        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);
-        if (!prompt) {
-            return prompt.error();
-        }
-        m_tokens = std::move(*prompt);
+        m_tokens = RESIDUA_TRY(promptTokens(*parts.dataset));
         const std::int64_t longest = parts.project.training.sequenceLength;
         if (mask && std::ssize(m_tokens) > longest) {
             return Error{"prompt", "it has " + std::to_string(m_tokens.size()) + " tokens, expected at most " +
@@ -118,7 +109,7 @@ private:
             return Error{"prompt", "it hides no token; expected a text with [MASK] in it"};
         }
         m_left = std::max<std::int64_t>(m_request.tokens, 0);
-        m_model.emplace(std::move(*model));
+        m_model.emplace(std::move(model));
         const projects::TrainingPlan& plan = m_model->parts.project.training;
         m_sampler.emplace(*m_model->parts.network, m_model->parts.device,
                           SamplerOptions{.window = plan.sequenceLength,
@@ -226,9 +217,7 @@ private:
             return tokens;
         }
         Batch batch;
-        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
-            return filled.error();
-        }
+        RESIDUA_TRY(dataset.fillSequential(batch, Split::Train, 0, 1));
         auto& tokens = batch.values<std::int64_t>(0);
         if (tokens.empty()) {
             return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
@@ -292,28 +281,20 @@ private:
         if (!m_request.choices.empty() && m_request.questions > 0) {
             return Error{"questions", "take the place of --choices, expected one of them"};
         }
-        Result<std::vector<Question>> questions =
-            m_request.choices.empty() ? std::vector<Question>() : questionsIn(m_request.choices, m_request.shots);
-        if (!questions) {
-            return questions.error();
-        }
-        Result<LoadedModel> model = loadModel(m_request.of, watch());
-        if (!model) {
-            return model.error();
-        }
-        if (const Status can = checkExits(model->parts.project, m_request.exitAt); !can) {
-            return can;
-        }
+        std::vector<Question> questions = RESIDUA_TRY(
+            m_request.choices.empty() ? std::vector<Question>() : questionsIn(m_request.choices, m_request.shots));
+        LoadedModel model = RESIDUA_TRY(loadModel(m_request.of, watch()));
+        RESIDUA_TRY(checkExits(model.parts.project, m_request.exitAt));
         if (asks) {
-            return beginQuestions(*std::move(model), *std::move(questions));
+            return beginQuestions(std::move(model), std::move(questions));
         }
-        if (model->parts.dataset->size(m_request.split) == 0) {
-            return withoutPart(*model->parts.dataset, m_request.split, "split");
+        if (model.parts.dataset->size(m_request.split) == 0) {
+            return withoutPart(*model.parts.dataset, m_request.split, "split");
         }
         if (!m_request.features.empty()) {
-            return beginImages(*std::move(model));
+            return beginImages(std::move(model));
         }
-        m_model.emplace(std::move(*model));
+        m_model.emplace(std::move(model));
         TrainerParts& parts = m_model->parts;
         m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
                              m_request.batches);
@@ -330,12 +311,8 @@ private:
                                         std::string(objective.title)};
         }
         if (questions.empty()) {
-            auto made = questionsOf(*model.parts.dataset, m_request.split, m_request.questions, m_request.shots,
-                                    project.training.sequenceLength);
-            if (!made) {
-                return made.error();
-            }
-            questions = *std::move(made);
+            questions = RESIDUA_TRY(questionsOf(*model.parts.dataset, m_request.split, m_request.questions,
+                                                m_request.shots, project.training.sequenceLength));
         }
         m_model.emplace(std::move(model));
         m_choices.emplace(m_model->parts, passOf(*m_model, m_request.exitAt), std::move(questions), m_request.shots);
@@ -378,14 +355,9 @@ private:
                                         " to " + std::to_string(available) + ", the images of the " +
                                         std::string(nameOf(m_request.split).word) + " part to compare with"};
         }
-        if (const Status can = checkGeneration(project, m_request.generation); !can) {
-            return can;
-        }
-        Result<ImageFeatures> features = ImageFeatures::load({m_request.features}, project, watch());
-        if (!features) {
-            return features.error();
-        }
-        m_features.emplace(*std::move(features));
+        RESIDUA_TRY(checkGeneration(project, m_request.generation));
+        ImageFeatures features = RESIDUA_TRY(ImageFeatures::load({m_request.features}, project, watch()));
+        m_features.emplace(std::move(features));
         m_model.emplace(std::move(model));
         m_generation.emplace(stateOf(*m_model), m_request.generation, m_request.seed, images);
         return Done{};
@@ -452,11 +424,8 @@ private:
 
     Status begin()
     {
-        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), m_request.tower);
-        if (!model) {
-            return model.error();
-        }
-        m_model.emplace(std::move(*model));
+        LoadedModel model = RESIDUA_TRY(loadToMeasure(m_request.of, watch(), m_request.tower));
+        m_model.emplace(std::move(model));
         TrainerParts& parts = m_model->parts;
         m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device,
                             batchesFor(m_request.batches, *m_model), m_model->step);

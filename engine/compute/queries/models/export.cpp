@@ -67,31 +67,17 @@ private:
 
     Status open()
     {
-        Result<NewFolder> making = NewFolder::begin(m_request.folder);
-        if (!making) {
-            return making.error();
-        }
-        m_making.emplace(std::move(*making));
-        Result<OpenedRun> run = openRunAlone(m_request.of);
-        if (!run) {
-            return run.error();
-        }
-        m_run.emplace(std::move(*run));
-        Result<CheckpointFiles> checkpoint =
-            findCheckpoint(m_request.of.runDirectory, m_request.of.step, &m_run->notes);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        m_checkpoint.emplace(std::move(*checkpoint));
+        NewFolder making = RESIDUA_TRY(NewFolder::begin(m_request.folder));
+        m_making.emplace(std::move(making));
+        OpenedRun run = RESIDUA_TRY(openRunAlone(m_request.of));
+        m_run.emplace(std::move(run));
+        CheckpointFiles checkpoint =
+            RESIDUA_TRY(findCheckpoint(m_request.of.runDirectory, m_request.of.step, &m_run->notes));
+        m_checkpoint.emplace(std::move(checkpoint));
         takeEvaluatedWeights(*m_checkpoint, m_run->project.training);
-        if (Status chosen = chooseTower(); !chosen) {
-            return chosen;
-        }
-        Result<projects::SoundProject> sound = projects::soundProject(m_run->project);
-        if (!sound) {
-            return sound.error();
-        }
-        m_sound.emplace(std::move(*sound));
+        RESIDUA_TRY(chooseTower());
+        projects::SoundProject sound = RESIDUA_TRY(projects::soundProject(m_run->project));
+        m_sound.emplace(std::move(sound));
         return Done{};
     }
 
@@ -138,17 +124,14 @@ private:
             return Done{};
         }
         const Result<std::size_t> tower = projects::chosenTower(project, m_request.tower);
-        Result<projects::Project> alone =
-            tower ? projects::aloneOf(project, *tower) : Result<projects::Project>(tower.error());
-        if (!alone) {
-            return alone.error();
-        }
+        projects::Project alone =
+            RESIDUA_TRY(tower ? projects::aloneOf(project, *tower) : Result<projects::Project>(tower.error()));
         nameAsInView(*m_checkpoint, project, *tower);
         m_checkpoint->model.rename([](const std::string& name) {
             const bool isOther = projects::parameterNameFrom(name).part == projects::NetworkPart::Other;
             return isOther ? std::string() : name;
         });
-        project = *std::move(alone);
+        project = std::move(alone);
         return checkProject(project);
     }
 
@@ -162,26 +145,17 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        if (Status same = checkTokeniser(m_request.of, *m_run); !same) {
-            return same;
-        }
-        Result<Companions> companions = tokeniserCompanions(**m_sound, m_run->projectDirectory, m_run->notes);
-        if (!companions) {
-            return companions.error();
-        }
-        Result<std::optional<ImportRecord>> imported = readImport(m_request.of.runDirectory);
-        if (!imported) {
-            return imported.error();
-        }
-        m_imported = std::move(*imported);
+        RESIDUA_TRY(checkTokeniser(m_request.of, *m_run));
+        Companions companions = RESIDUA_TRY(tokeniserCompanions(**m_sound, m_run->projectDirectory, m_run->notes));
+        m_imported = RESIDUA_TRY(readImport(m_request.of.runDirectory));
         Result<projects::FoundModel> found = findModel();
         if (found) {
             if (found->model.picture.height > 0) {
                 projects::WrittenProcessor processor = projects::pictureProcessorOf(m_run->project);
-                companions->written[projects::kPictureProcessorFile] = std::move(processor.text);
+                companions.written[projects::kPictureProcessorFile] = std::move(processor.text);
                 std::ranges::move(processor.notes, std::back_inserter(m_run->notes));
             }
-            m_model.emplace(Model{std::move(*found), std::move(*companions)});
+            m_model.emplace(Model{std::move(*found), std::move(companions)});
             return Done{};
         }
         const projects::Project& project = m_run->project;
@@ -193,7 +167,7 @@ private:
         if (m_type) {
             return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
         }
-        m_use = CustomModel{found.error().message, std::move(*companions)};
+        m_use = CustomModel{found.error().message, std::move(companions)};
         return Done{};
     }
 
@@ -206,9 +180,7 @@ private:
         Result<DataFingerprint> data =
             fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown, m_run->info.reading);
         if (data) {
-            if (Status taken = takeData(m_request.of, std::move(*data), *m_run); !taken) {
-                return taken;
-            }
+            RESIDUA_TRY(takeData(m_request.of, std::move(*data), *m_run));
         }
         Result<std::unique_ptr<Dataset>> dataset =
             data ? Dataset::open(m_run->project, m_run->projectDirectory, watch(), m_run->reading()) : data.error();
@@ -235,17 +207,9 @@ private:
             project.training.precision = projects::Precision::Fp32; // its parameters are fp32
         }
         const projects::ExampleSchema schema = m_dataset ? m_dataset->schema() : projects::examplesOf(project);
-        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, schema, "cpu");
-        if (!network) {
-            return network.error();
-        }
-        m_network = std::move(*network);
-        if (Status loaded = loadParameters(m_checkpoint->model, m_network->parameters()); !loaded) {
-            return loaded;
-        }
-        if (Status filled = m_dataset ? fillFromData(*m_dataset, m_batch) : fillDrawn(project, m_batch); !filled) {
-            return filled;
-        }
+        m_network = RESIDUA_TRY(CompiledNetwork::compile(project, schema, "cpu"));
+        RESIDUA_TRY(loadParameters(m_checkpoint->model, m_network->parameters()));
+        RESIDUA_TRY(m_dataset ? fillFromData(*m_dataset, m_batch) : fillDrawn(project, m_batch));
         m_sample = upload(m_batch, schema, at::kCPU, parameterType(project.training.precision));
         if (schema.hasTime()) {
             shorten(m_sample, schema, kRecordedTokens);
@@ -310,11 +274,8 @@ private:
             return Done{};
         }
         if (!m_graph) {
-            Result<OnnxGraph> graph = OnnxGraph::begin(m_making->path());
-            if (!graph) {
-                return graph.error();
-            }
-            m_graph.emplace(std::move(*graph));
+            OnnxGraph graph = RESIDUA_TRY(OnnxGraph::begin(m_making->path()));
+            m_graph.emplace(std::move(graph));
             return Done{};
         }
         std::optional<Status> ended = m_graph->ended();
@@ -372,9 +333,7 @@ private:
     static Status fillFromData(const Dataset& dataset, Batch& batch)
     {
         const Split split = dataset.size(Split::Validation) > 0 ? Split::Validation : Split::Train;
-        if (Status filled = dataset.fillSequential(batch, split, 0, kRecordedExamples); !filled) {
-            return filled;
-        }
+        RESIDUA_TRY(dataset.fillSequential(batch, split, 0, kRecordedExamples));
         return batch.batch > 0 ? Status(Done{}) : Error{"data", "there is no example to record outputs on"};
     }
 

@@ -15,17 +15,12 @@ FirstCheckpoint::FirstCheckpoint(RunWriter writer, CompiledNetwork& network)
 Status FirstCheckpoint::begin()
 {
     // Flushes first, so that a run interrupted before its checkpoint still says that its weights are from elsewhere.
-    if (const Status told = m_writer.flush(); !told) {
-        return told;
-    }
+    RESIDUA_TRY(m_writer.flush());
     CheckpointState state;
     state.cursors = Trainer::firstCursors();
-    Result<CheckpointWriter> checkpoint =
-        CheckpointWriter::begin(m_writer.directory(), state, m_tensors.stored(), m_none.stored());
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    m_checkpoint.emplace(std::move(*checkpoint));
+    CheckpointWriter checkpoint =
+        RESIDUA_TRY(CheckpointWriter::begin(m_writer.directory(), state, m_tensors.stored(), m_none.stored()));
+    m_checkpoint.emplace(std::move(checkpoint));
     return Done{};
 }
 
@@ -37,12 +32,8 @@ Status FirstCheckpoint::writeNext()
 
 Status FirstCheckpoint::end()
 {
-    if (Status written = m_checkpoint->end({}); !written) {
-        return written;
-    }
-    if (Status flushed = m_writer.flush(); !flushed) {
-        return flushed;
-    }
+    RESIDUA_TRY(m_checkpoint->end({}));
+    RESIDUA_TRY(m_writer.flush());
     RunInfo info = m_writer.info();
     info.status = RunStatus::Stopped;
     return m_writer.update(info);

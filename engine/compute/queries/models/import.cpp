@@ -56,43 +56,26 @@ private:
             return Error{m_request.folder.string(),
                          "is no folder; expected one with config.json and model.safetensors"};
         }
-        const Result<fs::path> path = fileOf(m_request.folder, "config.json");
-        if (!path) {
-            return path.error();
-        }
-        if (path->empty()) {
+        const fs::path path = RESIDUA_TRY(fileOf(m_request.folder, "config.json"));
+        if (path.empty()) {
             return Error{m_request.folder.string(), "has no config.json; expected a model's folder"};
         }
-        Result<std::string> config = readFile(*path);
-        if (!config) {
-            return config.error();
-        }
-        Result<projects::ReadModel> model = projects::readModel(*config, path->string());
-        if (!model) {
-            return model.error();
-        }
-        Result<TensorFiles> files = TensorFiles::openFolder(m_request.folder);
-        if (!files) {
-            return files.error();
-        }
+        std::string config = RESIDUA_TRY(readFile(path));
+        projects::ReadModel model = RESIDUA_TRY(projects::readModel(config, path.string()));
+        TensorFiles files = RESIDUA_TRY(TensorFiles::openFolder(m_request.folder));
         m_record.source = m_request.folder.filename().string();
-        m_record.config = std::move(*config);
-        m_model = std::move(model->model);
-        m_classes = std::move(model->classes);
-        m_ready.notes = std::move(model->notes);
-        m_files.emplace(std::move(*files));
-        if (Status twins = checkTwins(*m_files, m_model, m_ready.notes); !twins) {
-            return twins.error();
-        }
-        const Result<bool> tied = tieHolds(*m_files, m_model);
-        if (!tied) {
-            return tied.error();
-        }
-        if (!*tied && projects::findModelKind(m_model.kind)->task != projects::ModelTask::NextToken) {
+        m_record.config = std::move(config);
+        m_model = std::move(model.model);
+        m_classes = std::move(model.classes);
+        m_ready.notes = std::move(model.notes);
+        m_files.emplace(std::move(files));
+        RESIDUA_TRY(checkTwins(*m_files, m_model, m_ready.notes));
+        const bool tied = RESIDUA_TRY(tieHolds(*m_files, m_model));
+        if (!tied && projects::findModelKind(m_model.kind)->task != projects::ModelTask::NextToken) {
             return Error{m_request.folder.string(),
                          projects::headTensorOf(m_model) + " differs from the embedding; expected one table for both"};
         }
-        if (!*tied) {
+        if (!tied) {
             m_model.tied = false;
             m_ready.notes.push_back("config.json ties the head to the embedding, but " +
                                     projects::headTensorOf(m_model) +
@@ -104,23 +87,13 @@ private:
     /// Writes the document with its data into a folder beside its final place.
     Status makeProject()
     {
-        Result<NewFolder> folder = NewFolder::begin(m_request.projectDirectory);
-        if (!folder) {
-            return folder.error();
-        }
-        m_folder.emplace(std::move(*folder));
-        const Result<projects::Source> data =
-            modelData(m_request.folder, m_folder->path(), m_request.data, m_model, m_classes, m_ready.notes);
-        if (!data) {
-            return data.error();
-        }
-        m_document.project = projects::projectOf(m_model, m_request.projectDirectory.filename().string(), *data);
-        if (const Status read = takePictureProcessor(); !read) {
-            return read;
-        }
-        if (const Status valid = checkProject(m_document.project); !valid) {
-            return valid;
-        }
+        NewFolder folder = RESIDUA_TRY(NewFolder::begin(m_request.projectDirectory));
+        m_folder.emplace(std::move(folder));
+        const projects::Source data = RESIDUA_TRY(
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_model, m_classes, m_ready.notes));
+        m_document.project = projects::projectOf(m_model, m_request.projectDirectory.filename().string(), data);
+        RESIDUA_TRY(takePictureProcessor());
+        RESIDUA_TRY(checkProject(m_document.project));
         return projects::saveProject(m_folder->path(), m_document);
     }
 
@@ -134,43 +107,32 @@ private:
         if (!path || path->empty()) {
             return path ? Status(Done{}) : path.error();
         }
-        const Result<std::string> text = readFile(*path);
-        if (!text) {
-            return text.error();
-        }
-        Result<std::vector<std::string>> notes =
-            projects::readPictureProcessor(*text, path->string(), m_document.project);
-        if (!notes) {
-            return notes.error();
-        }
-        m_ready.notes.insert(m_ready.notes.end(), notes->begin(), notes->end());
+        const std::string text = RESIDUA_TRY(readFile(*path));
+        std::vector<std::string> notes =
+            RESIDUA_TRY(projects::readPictureProcessor(text, path->string(), m_document.project));
+        m_ready.notes.insert(m_ready.notes.end(), notes.begin(), notes.end());
         return Done{};
     }
 
     Status compile()
     {
-        Result<TrainerParts> parts =
-            openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
-                      {.data = watch(), .weights = {}, .ranks = {}}, {kNewestReading, m_classes});
-        if (!parts) {
-            return parts.error();
-        }
-        m_network = std::move(parts->network);
-        auto transfers = transfersOf(*m_files, m_model, m_network->parameters(), m_request.folder.string(), m_unfit);
-        if (!transfers) {
-            return transfers.error();
-        }
+        TrainerParts parts =
+            RESIDUA_TRY(openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
+                                  {.data = watch(), .weights = {}, .ranks = {}}, {kNewestReading, m_classes}));
+        m_network = std::move(parts.network);
+        auto transfers =
+            RESIDUA_TRY(transfersOf(*m_files, m_model, m_network->parameters(), m_request.folder.string(), m_unfit));
         std::map<StoredType, std::int64_t> counts;
-        for (const TransferStep& each : *transfers) {
+        for (const TransferStep& each : transfers) {
             ++counts[each.stored.place.type];
         }
         m_record.type = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
-        for (const TransferStep& each : *transfers) {
+        for (const TransferStep& each : transfers) {
             if (each.stored.place.type != m_record.type) {
                 m_record.types[each.row.tensor.name] = each.stored.place.type;
             }
         }
-        m_reading.emplace(*m_files, std::move(*transfers));
+        m_reading.emplace(*m_files, std::move(transfers));
         noteTypes();
         return Done{};
     }
@@ -189,12 +151,7 @@ private:
     Status identify()
     {
         noteNotFinite(m_network->parameters(), m_ready.notes);
-        Result<DataFingerprint> data =
-            fingerprintOf(m_document.project, m_folder->path(), watch(), LargeFiles::AsKnown);
-        if (!data) {
-            return data.error();
-        }
-        m_data = std::move(*data);
+        m_data = RESIDUA_TRY(fingerprintOf(m_document.project, m_folder->path(), watch(), LargeFiles::AsKnown));
         return Done{};
     }
 
@@ -207,16 +164,11 @@ private:
         info.classes = m_classes;
         info.steps = project.training.steps;
         const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
-        Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(m_data));
-        if (!writer) {
-            return writer.error();
-        }
-        writer->event({0, RunEventKind::Imported, m_model.kind + " from " + m_record.source});
-        if (Status written = writeImport(run, m_record); !written) {
-            return written;
-        }
+        RunWriter writer = RESIDUA_TRY(RunWriter::create(run, info, project, m_folder->path(), std::move(m_data)));
+        writer.event({0, RunEventKind::Imported, m_model.kind + " from " + m_record.source});
+        RESIDUA_TRY(writeImport(run, m_record));
         m_reading.reset();
-        m_writing.emplace(*std::move(writer), *m_network);
+        m_writing.emplace(std::move(writer), *m_network);
         return m_writing->begin();
     }
 

@@ -48,25 +48,14 @@ private:
 
     Status open()
     {
-        if (const Status valid = checkProject(m_request.project); !valid) {
-            return valid;
-        }
-        Result<TensorFiles> files = TensorFiles::openFile(m_request.file);
-        if (!files) {
-            return files.error();
-        }
-        m_files.emplace(std::move(*files));
-        Result<std::vector<std::string>> classes = classesOfData();
-        if (!classes) {
-            return classes.error();
-        }
-        Result<TrainerParts> parts =
-            openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
-                      {.data = watch(), .weights = {}}, {kNewestReading, *std::move(classes)});
-        if (!parts) {
-            return parts.error();
-        }
-        m_parts.emplace(std::move(*parts));
+        RESIDUA_TRY(checkProject(m_request.project));
+        TensorFiles files = RESIDUA_TRY(TensorFiles::openFile(m_request.file));
+        m_files.emplace(std::move(files));
+        std::vector<std::string> classes = RESIDUA_TRY(classesOfData());
+        TrainerParts parts =
+            RESIDUA_TRY(openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
+                                  {.data = watch(), .weights = {}}, {kNewestReading, std::move(classes)}));
+        m_parts.emplace(std::move(parts));
         return Done{};
     }
 
@@ -79,13 +68,10 @@ private:
         if (classes.empty() || outputs == nullptr) {
             return classes;
         }
-        const auto labels = labelsIn(m_request.project.data.source, m_request.projectDirectory, watch());
-        if (!labels) {
-            return labels.error();
-        }
-        const Result<ClassNumbers> numbers = ClassNumbers::of(*labels, *outputs, {kNewestReading, classes});
+        const auto labels = RESIDUA_TRY(labelsIn(m_request.project.data.source, m_request.projectDirectory, watch()));
+        const Result<ClassNumbers> numbers = ClassNumbers::of(labels, *outputs, {kNewestReading, classes});
         Status fits = numbers ? Status(Done{}) : Status(numbers.error());
-        for (auto label = labels->begin(); fits && label != labels->end(); ++label) {
+        for (auto label = labels.begin(); fits && label != labels.end(); ++label) {
             const Result<std::int64_t> number = numbers->numberOf(*label);
             fits = number ? Status(Done{}) : Status(number.error());
         }
@@ -136,9 +122,7 @@ private:
             return Error{m_request.file.string(), "has no tensor with the name and the shape of " + unmet->name +
                                                       "; a tower takes the weights of the whole network"};
         }
-        if (Status known = scope.empty() ? fitKnown() : Done{}; !known) {
-            return known;
-        }
+        RESIDUA_TRY(scope.empty() ? fitKnown() : Done{});
         if (m_steps.empty()) {
             const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
             return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
@@ -158,11 +142,8 @@ private:
             const auto named = [&](const std::string& name) { return found->parameter(name); };
             take(matchModel(*m_files, found->model, named, parameters));
             m_model = found->model;
-            const Result<bool> tied = tieHolds(*m_files, *m_model);
+            const bool tied = RESIDUA_TRY(tieHolds(*m_files, *m_model));
             if (!tied) {
-                return tied.error();
-            }
-            if (!*tied) {
                 m_ready.notes.push_back(
                     projects::headTensorOf(*m_model) +
                     " is left out: it differs from the embedding, to which the project ties the head");
@@ -230,47 +211,35 @@ private:
     Status identify()
     {
         noteNotFinite(m_parts->network->parameters(), m_ready.notes);
-        Result<DataFingerprint> data =
-            fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown);
-        if (!data) {
-            return data.error();
-        }
-        m_data = std::move(*data);
+        m_data =
+            RESIDUA_TRY(fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown));
         return Done{};
     }
 
     Status beginRun()
     {
-        Result<NewRun> place =
+        NewRun place = RESIDUA_TRY(
             m_request.runDirectory.empty()
                 ? NewRun::beginIn(m_request.projectDirectory / projects::kRunsFolder, m_request.project.name)
-                : NewRun::begin(m_request.runDirectory);
-        if (!place) {
-            return place.error();
-        }
-        m_place.emplace(*std::move(place));
+                : NewRun::begin(m_request.runDirectory));
+        m_place.emplace(std::move(place));
         RunInfo info;
         info.name = m_request.project.name;
         info.device = "cpu";
         info.classes = m_parts->dataset->classes();
         info.steps = m_request.project.training.steps;
-        Result<RunWriter> writer = RunWriter::create(m_place->scratch(), info, m_request.project,
-                                                     m_request.projectDirectory, std::move(m_data));
-        if (!writer) {
-            return writer.error();
-        }
+        RunWriter writer = RESIDUA_TRY(RunWriter::create(m_place->scratch(), info, m_request.project,
+                                                         m_request.projectDirectory, std::move(m_data)));
         m_ready.runDirectory = m_place->directory();
-        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.filename().string()});
+        writer.event({0, RunEventKind::Imported, "weights from " + m_request.file.filename().string()});
         m_reading.reset();
-        m_writing.emplace(*std::move(writer), *m_parts->network);
+        m_writing.emplace(std::move(writer), *m_parts->network);
         return m_writing->begin();
     }
 
     Status endRun()
     {
-        if (Status ended = m_writing->end(); !ended) {
-            return ended;
-        }
+        RESIDUA_TRY(m_writing->end());
         m_writing.reset(); // closed before it is renamed
         return m_place->keep();
     }

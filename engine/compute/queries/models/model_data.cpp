@@ -75,15 +75,12 @@ std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
 /// Returns the files of a tokeniser in the folder, its own and the ones beside it; empty if it is missing.
 Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& folder)
 {
-    const Result<fs::path> path = fileOf(folder, tokeniser);
-    if (!path) {
-        return path.error();
-    }
+    const fs::path path = RESIDUA_TRY(fileOf(folder, tokeniser));
     std::vector<fs::path> files;
-    if (path->empty()) {
+    if (path.empty()) {
         return files;
     }
-    files.push_back(*path);
+    files.push_back(path);
     for (const char* const name : kBeside) {
         const Result<fs::path> beside = fileOf(folder, name);
         if (beside && !beside->empty()) {
@@ -129,14 +126,11 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
                                                            std::int64_t vocabulary, std::vector<std::string>& notes)
 {
     for (const char* const name : kTokenisers) {
-        const Result<std::vector<fs::path>> files = filesOf(name, folder);
-        if (!files) {
-            return files.error();
-        }
-        if (files->empty()) {
+        const std::vector<fs::path> files = RESIDUA_TRY(filesOf(name, folder));
+        if (files.empty()) {
             continue;
         }
-        const Result<projects::Tokeniser> read = readTokeniser(files->front());
+        const Result<projects::Tokeniser> read = readTokeniser(files.front());
         if (!read || read->vocabulary > vocabulary) {
             notes.push_back(read ? std::string(name) + " has " + std::to_string(read->vocabulary) +
                                        " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
@@ -145,9 +139,7 @@ Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folde
         }
         std::error_code code;
         fs::create_directory(project / kTokeniserFolder, code);
-        if (const Status copied = copyInto(project / kTokeniserFolder, *files); !copied) {
-            return copied.error();
-        }
+        RESIDUA_TRY(copyInto(project / kTokeniserFolder, files));
         return std::optional(projects::Tokeniser{read->kind, std::string(kTokeniserFolder) + "/" + name, vocabulary});
     }
     return std::optional<projects::Tokeniser>();
@@ -158,10 +150,7 @@ Result<projects::Source> textData(const fs::path& project, const std::optional<p
                                   std::vector<std::string>& notes)
 {
     if (!data) {
-        if (const Status written = writeFileAtomically(project / kStandInText, standInText(kWindows * length));
-            !written) {
-            return written.error();
-        }
+        RESIDUA_TRY(writeFileAtomically(project / kStandInText, standInText(kWindows * length)));
         notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing until a text "
                                                     "of your own takes its place");
         return projects::Source(projects::TextData{kStandInText, tokeniser});
@@ -182,9 +171,7 @@ Result<projects::Source> tokenData(const fs::path& folder, const fs::path& proje
         const bool narrow = vocabulary <= 1 << 16;
         const std::string bytes = narrow ? standInTokens<std::uint16_t>(tokens, vocabulary)
                                          : standInTokens<std::uint32_t>(tokens, vocabulary);
-        if (const Status written = writeFileAtomically(project / kStandInTokens, bytes); !written) {
-            return written.error();
-        }
+        RESIDUA_TRY(writeFileAtomically(project / kStandInTokens, bytes));
         notes.push_back("the folder " + withoutTokeniser(folder) + ". Prompts are ids of tokens, and " +
                         std::string(kStandInTokens) +
                         " stands for the data: losses on it mean nothing until "
@@ -211,10 +198,7 @@ enum class LabelForm { Text, WholeNumber };
 /// class has one.
 Result<std::vector<std::string>> standInLabels(const std::vector<std::string>& classes, LabelForm form)
 {
-    const auto numbers = ClassNumbers::of({}, std::ssize(classes), {kNewestReading, classes});
-    if (!numbers) {
-        return numbers.error();
-    }
+    const auto numbers = RESIDUA_TRY(ClassNumbers::of({}, std::ssize(classes), {kNewestReading, classes}));
     const auto fits = [form](const std::string& label) {
         const auto number = numberFrom<std::int64_t>(label);
         return form == LabelForm::Text ? !classLabel(label).empty()
@@ -226,7 +210,7 @@ Result<std::vector<std::string>> standInLabels(const std::vector<std::string>& c
     std::set<std::int64_t> named;
     for (const std::string& candidate : candidates) {
         const std::string label = form == LabelForm::Text ? candidate : classLabel(candidate);
-        const Result<std::int64_t> number = fits(label) ? numbers->numberOf(label) : Result<std::int64_t>(Error{});
+        const Result<std::int64_t> number = fits(label) ? numbers.numberOf(label) : Result<std::int64_t>(Error{});
         if (number && named.size() < 2 && named.insert(*number).second) {
             labels.push_back(label);
         }
@@ -246,17 +230,12 @@ Result<projects::Source> labelledData(const fs::path& project, const std::option
     projects::LabelledTextData source;
     if (!data) {
         std::string table = "text,label\n";
-        const Result<std::vector<std::string>> labels = standInLabels(classes, LabelForm::Text);
-        if (!labels) {
-            return labels.error();
-        }
+        const std::vector<std::string> labels = RESIDUA_TRY(standInLabels(classes, LabelForm::Text));
         for (std::size_t i = 0; i < kWindows; ++i) {
             table += i % 2 == 0 ? "No table was named when this model was imported.," : "Name one of your own.,";
-            table += csvField((*labels)[i % labels->size()]) + "\n";
+            table += csvField(labels[i % labels.size()]) + "\n";
         }
-        if (const Status written = writeFileAtomically(project / kStandInTable, table); !written) {
-            return written.error();
-        }
+        RESIDUA_TRY(writeFileAtomically(project / kStandInTable, table));
         notes.push_back(std::string(kStandInTable) + " stands for the data: losses on it mean nothing until a table of "
                                                      "labelled texts of your own takes its place");
         source.path = kStandInTable;
@@ -296,14 +275,8 @@ Result<projects::Source> pictureData(const fs::path& project, const std::optiona
 {
     projects::PictureData source;
     if (!data) {
-        const Result<std::vector<std::string>> labels = standInLabels(classes, LabelForm::WholeNumber);
-        if (!labels) {
-            return labels.error();
-        }
-        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures(*labels));
-            !written) {
-            return written.error();
-        }
+        const std::vector<std::string> labels = RESIDUA_TRY(standInLabels(classes, LabelForm::WholeNumber));
+        RESIDUA_TRY(writeFileAtomically(project / kStandInPictures, standInPictures(labels)));
         notes.push_back(std::string(kStandInPictures) +
                         " stands for the data: losses on it mean nothing until pictures "
                         "of your own take its place");
@@ -370,11 +343,8 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
                                ? projects::ExportedTokeniser::Auto
                                : projects::ExportedTokeniser::SentencePiece;
     if (json && !hasSettings) {
-        const Result<std::string> written = settingsOf(model, mask);
-        if (!written) {
-            return written.error();
-        }
-        companions.written[settings.filename().string()] = *written;
+        const std::string written = RESIDUA_TRY(settingsOf(model, mask));
+        companions.written[settings.filename().string()] = written;
     }
     return companions;
 }
@@ -390,22 +360,19 @@ Result<projects::Source> modelData(const fs::path& folder, const fs::path& proje
         return pictureData(project, data, model, classes, notes);
     }
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
-    const auto tokeniser = copiedTokeniser(folder, project, model.vocabulary, notes);
-    if (!tokeniser) {
-        return tokeniser.error();
-    }
+    const auto tokeniser = RESIDUA_TRY(copiedTokeniser(folder, project, model.vocabulary, notes));
     if (kind.classifies()) {
-        return *tokeniser ? labelledData(project, data, **tokeniser, classes, notes)
-                          : Result<projects::Source>(Error{folder.string(), withoutTokeniser(folder) +
-                                                                                ". It makes tokens of labelled texts"});
+        return tokeniser ? labelledData(project, data, *tokeniser, classes, notes)
+                         : Result<projects::Source>(Error{folder.string(), withoutTokeniser(folder) +
+                                                                               ". It makes tokens of labelled texts"});
     }
-    if (*tokeniser && ready) {
-        notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
-                                              "ids of tokens until a text takes their place");
+    if (tokeniser && ready) {
+        notes.push_back(tokeniser->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
+                                           "ids of tokens until a text takes their place");
     }
     const std::int64_t length = projects::trainedLength(model);
-    return *tokeniser && !ready ? textData(project, data, **tokeniser, length, notes)
-                                : tokenData(folder, project, data, model.vocabulary, length, notes);
+    return tokeniser && !ready ? textData(project, data, *tokeniser, length, notes)
+                               : tokenData(folder, project, data, model.vocabulary, length, notes);
 }
 
 Result<Companions> tokeniserCompanions(const projects::Project& project, const fs::path& projectDirectory,
@@ -426,12 +393,10 @@ Result<Companions> tokeniserCompanions(const projects::Project& project, const f
     }
     std::optional<std::int64_t> mask;
     if (project.network.objective == projects::Objective::MaskedToken) {
-        const auto codec = tokeniser->kind == projects::TokeniserKind::TokenizerJson ? tokenizerJsonCodec(model)
-                                                                                     : sentencePieceCodec(model);
-        if (!codec) {
-            return codec.error();
-        }
-        mask = maskOf(project, **codec, tokeniser->vocabulary, notes);
+        const auto codec =
+            RESIDUA_TRY(tokeniser->kind == projects::TokeniserKind::TokenizerJson ? tokenizerJsonCodec(model)
+                                                                                  : sentencePieceCodec(model));
+        mask = maskOf(project, *codec, tokeniser->vocabulary, notes);
     }
     return modelCompanions(tokeniser->kind, model, mask);
 }
