@@ -33,6 +33,7 @@ constexpr ExampleCard kCards[] = {
     {"small-dit", "Small DiT", "Diffusion transformer on generated pictures: which pictures does it make from noise?"},
     {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides"},
     {"small-ul2", "Small UL2", "Decoder that restores hidden spans of a text, which all of its tokens see"},
+    {"point-maze", "Point maze", "Reinforcement learning: an actor that learns the way to any goal in a maze"},
 };
 
 } // namespace

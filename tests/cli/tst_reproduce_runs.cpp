@@ -169,7 +169,7 @@ private slots:
         };
         const Ran all = run({});
         QCOMPARE(all.code, 0);
-        QVERIFY(all.output.contains("figure-10") && all.output.contains("missing"));
+        QVERIFY(all.output.contains("figure-10") && all.output.contains("drawing"));
         QVERIFY(all.output.contains("differs"));
         QVERIFY2(all.output.contains("pairs would be needed"), qPrintable(all.output));
         QVERIFY(!run({"nlra"}).output.contains("figure-10"));

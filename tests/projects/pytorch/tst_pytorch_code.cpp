@@ -175,6 +175,10 @@ void TestPyTorchCode::everyExampleIsWritten()
 {
     for (const Example& each : examples()) {
         const Result<PyTorchCode> code = codeOf(each.project);
+        if (std::ranges::any_of(each.project.towers, [](const Tower& tower) { return !tower.network.weights.empty(); })) {
+            QVERIFY(!code && code.error().message.find("uses the weights of") != std::string::npos);
+            continue;
+        }
         QVERIFY2(code.ok(), each.name.c_str());
         std::int64_t layers = each.project.network.depth();
         for (const Tower& tower : each.project.towers) {

@@ -693,6 +693,10 @@ void PyTorchCases::addExamples()
 {
     for (const projects::Example& example : projects::examples()) {
         Project project = example.project;
+        if (std::ranges::any_of(project.towers,
+                                [](const projects::Tower& tower) { return !tower.network.weights.empty(); })) {
+            continue; // the code has no shared weights
+        }
         removeDropout(project); // PyTorch draws other elements
         add("example-" + example.name, std::move(project), example.project.training.steps);
     }

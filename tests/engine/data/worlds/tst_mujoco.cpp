@@ -297,7 +297,9 @@ void TestMujoco::namesAStateThatIsNotFinite()
     std::string stiff = kPuck;
     stiff.replace(stiff.find("0.01"), 4, "1.00");
     stiff.replace(stiff.find("damping='1'"), 11, "stiffness='1000000'");
-    Environments worlds = made(puckWorld(), stiff).value();
+    json world = puckWorld();
+    world.erase("alive"); // which would end the episode before
+    Environments worlds = made(world, stiff).value();
     const std::vector<float> push(10, 1);
     Status stepped = Done{};
     for (int step = 0; step < 90 && stepped; ++step) {
