@@ -111,7 +111,9 @@ void DocumentViews::refresh()
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
     m_document = m_session.snapshot();
-    m_workspace.setClassifies(m_session.project().network.objective == projects::Objective::Classification);
+    const projects::Objective objective = m_session.project().network.objective;
+    m_workspace.setClassifies(objective == projects::Objective::Classification,
+                              objective == projects::Objective::TimeAtGoal);
     showOutline();
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setDocument(m_document);

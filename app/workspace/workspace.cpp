@@ -61,7 +61,7 @@ Qt::DockWidgetArea areaOf(const Panel& panel)
                                             : Qt::BottomDockWidgetArea;
 }
 
-/// True for the panel that only a project that classifies needs.
+/// True for the panel that only a project that classifies, or acts in a world, needs.
 bool isConfusion(const Panel& panel)
 {
     return std::string_view(panel.view) == "confusion";
@@ -181,9 +181,10 @@ void Workspace::arrange(const Arrangement& wanted, QSize size)
     sizeDocks(wanted, size);
 }
 
-void Workspace::setClassifies(bool classifies)
+void Workspace::setClassifies(bool classifies, bool acts)
 {
-    if (std::exchange(m_classifies, classifies) == classifies) {
+    const bool sameActs = std::exchange(m_acts, acts) == acts;
+    if (std::exchange(m_classifies, classifies) == classifies && sameActs) {
         return;
     }
     showConfusion();
@@ -195,7 +196,7 @@ void Workspace::showConfusion()
 {
     for (const Panel& panel : panels()) {
         if (isConfusion(panel)) {
-            dockOf(panel)->setVisible(m_classifies);
+            dockOf(panel)->setVisible(m_classifies || m_acts);
         }
     }
 }
@@ -218,13 +219,13 @@ void Workspace::placeDocks(const Layout& layout, QSize size)
     for (const Panel& panel : panels()) {
         dockOf(panel)->setVisible(panel.area == PanelArea::Left    ? layout.left
                                   : panel.area == PanelArea::Right ? layout.right
-                                                                   : m_classifies || !isConfusion(panel));
+                                                                   : m_classifies || m_acts || !isConfusion(panel));
     }
     for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
         docksOf(area).front()->raise();
     }
     const std::string_view beside = layout.beside ? layout.beside : "";
-    const std::string_view raised = m_classifies && beside == "coefficients" ? "confusion" : beside;
+    const std::string_view raised = (m_classifies || m_acts) && beside == "coefficients" ? "confusion" : beside;
     for (const Panel& panel : panels()) {
         if (panel.view == raised) {
             dockOf(panel)->raise();

@@ -98,8 +98,8 @@ public:
     /// Puts every dock where it belongs in a window of this size.
     void arrange(const Arrangement& wanted, QSize size);
     /// Sets whether the project classifies. The accuracy is then shown beside the losses, and a layout that has a panel
-    /// beside them has the confusion matrix there.
-    void setClassifies(bool classifies);
+    /// beside them has the confusion matrix there; of a project that acts in a world, the pictures of episodes.
+    void setClassifies(bool classifies, bool acts);
     /// Puts every dock where the layout has it. The canvas in front stays there.
     void applyLayout(const Layout& layout);
     /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
@@ -148,6 +148,7 @@ private:
     visualizers::ShownEffects m_shownEffects;
     visualizers::ShownMatrices m_confusion{visualizers::ShownMatrices::Of::Outputs};
     bool m_classifies = false;
+    bool m_acts = false;
     OutlineModel m_outlineModel;
     PaletteModel m_paletteModel;
     RunsModel m_runsModel;
