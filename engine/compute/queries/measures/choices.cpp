@@ -138,8 +138,7 @@ Result<std::vector<Question>> questionsOf(const Dataset& dataset, Split split, s
                                       "of " +
                                       std::to_string(length) + " tokens"};
     }
-    std::vector<std::string> prompts;
-    std::vector<std::string> texts;
+    std::vector<std::vector<std::int64_t>> windows;
     for (std::int64_t index = 0; index < std::max(count, kChoices); ++index) {
         Batch batch;
         RESIDUA_TRY(dataset.withoutNoise().fillSequential(batch, split, index, 1));
@@ -149,19 +148,20 @@ Result<std::vector<Question>> questionsOf(const Dataset& dataset, Split split, s
                                           " windows; expected as many as questions, and at least " +
                                           std::to_string(kChoices)};
         }
-        const std::vector<std::int64_t>& tokens = batch.values<std::int64_t>(0);
-        const auto text = [&](std::int64_t from, std::int64_t to) {
-            return dataset.decode({tokens.begin() + std::min(from, std::ssize(tokens)),
-                                   tokens.begin() + std::min(to, std::ssize(tokens))});
-        };
-        prompts.push_back(text(0, each - chosen));
-        texts.push_back(text(each - chosen, each));
+        windows.push_back(std::move(batch.values<std::int64_t>(0)));
+        windows.back().resize(static_cast<std::size_t>(each));
     }
     std::vector<Question> questions;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-        Question question{i + 1, prompts[i], {}, i % static_cast<std::size_t>(kChoices)};
+        std::vector<std::int64_t> tokens(windows[i].begin(), windows[i].end() - chosen);
+        Question question{i + 1, dataset.decode(tokens), {}, i % static_cast<std::size_t>(kChoices)};
         for (std::size_t j = 0; j < static_cast<std::size_t>(kChoices); ++j) { // the answer has each place in turn
-            question.choices.push_back(texts[(i + texts.size() + j - question.answer) % texts.size()]);
+            const auto& from = windows[(i + windows.size() + j - question.answer) % windows.size()];
+            tokens.resize(static_cast<std::size_t>(each - chosen));
+            tokens.insert(tokens.end(), from.end() - chosen, from.end());
+            // Decoded after the prompt, because a tokeniser may put a space between them.
+            const std::string text = dataset.decode(tokens);
+            question.choices.push_back(text.substr(std::min(question.prompt.size(), text.size())));
         }
         questions.push_back(std::move(question));
     }
