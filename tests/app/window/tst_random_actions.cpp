@@ -16,6 +16,8 @@
 #include <QApplication>
 #include <QElapsedTimer>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string>
 
@@ -144,6 +146,16 @@ private:
         return {};
     }
 
+    /// Returns the edits of the files that turn `document` into `expected`, as a JSON patch.
+    static QString differenceOf(const projects::Document& document, const projects::Document& expected)
+    {
+        const auto filesOf = [](const projects::Document& of) {
+            return nlohmann::json{{"project", nlohmann::json::parse(projects::toJson(of.project))},
+                                  {"layout", nlohmann::json::parse(projects::toJson(of.layout))}};
+        };
+        return QString::fromStdString(nlohmann::json::diff(filesOf(document), filesOf(expected)).dump());
+    }
+
     /// Back to the beginning and forth again; saved and opened again; then on with another one.
     void takeAnother(RandomUser& user)
     {
@@ -151,7 +163,7 @@ private:
         while (session.history().canUndo()) {
             session.undo();
         }
-        QCOMPARE(session.document(), m_begun);
+        QVERIFY2(session.document() == m_begun, qPrintable(differenceOf(session.document(), m_begun)));
         while (session.history().canRedo()) {
             session.redo();
         }
@@ -159,7 +171,7 @@ private:
         QVERIFY(session.saveAs(place).ok());
         const projects::Document last = session.document();
         QVERIFY(session.open(place).ok());
-        QCOMPARE(session.document(), last);
+        QVERIFY2(session.document() == last, qPrintable(differenceOf(session.document(), last)));
         const auto& examples = projects::examples();
         if (const int which = user.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
             QVERIFY(m_window->openCommands().openExample(examples[static_cast<std::size_t>(which)].name).ok());

@@ -153,6 +153,8 @@ private Q_SLOTS:
         rows.training.batching = projects::BatchKind::Random;
         rows.training.batch = 2;
         rows.network.blocks.front().graph = batchNormed("batch").network.blocks.front().graph;
+        // Of two rows, moments divide by half their difference, which amplifies errors where it is small.
+        projects::setParam(rows.network.blocks.front().graph, "batch_norm", "epsilon", 1.0);
         QTest::newRow("batch norm of one row a rank") << rows;
         for (const char* const family : {"small-resnet", "small-efficientnet", "small-dit", "small-ul2"}) {
             Project project = tests::familyUnder(family, "ancre-ingoing");
@@ -208,8 +210,7 @@ private Q_SLOTS:
         language.network.tieHead = true;
         QTest::newRow("tied head") << language;
     }
-    /// Ranks that divide the states and exchange copies of weights, which they do in every row, have the bits of ranks
-    /// that do not, in their losses and, once the values are complete, in their parameters.
+    /// Ranks that divide the states and exchange copies of weights have the bits of ranks that do not, in their losses and, once the values are complete, in their parameters.
     void copiesTrainAsValues()
     {
         QFETCH(Project, project);
@@ -244,7 +245,7 @@ private Q_SLOTS:
                 QVERIFY(at::equal(ofRanks[0][i], values[0][0][i]) && at::equal(ofRanks[1][i], values[0][0][i]));
             }
         }
-        QCOMPARE(rounded > 0, project.training.activations == projects::Activations::Keep);
+        QCOMPARE(rounded > 0, project.training.weightAverage == 0); // a running mean reads all values in full
     }
 
     /// The layers of a tower that grows copy states from each other, so one rank has those of each name.
