@@ -91,7 +91,7 @@ private slots:
         QVERIFY(writeRun(m_home, "other", 0.25).ok());
         openWindow({1000, 700});
         connect(&m_window->session(), &DocumentSession::opened, this,
-                [this] { m_begun = m_window->session().document(); });
+                [this] { m_begun = m_window->session().wholeDocument(); });
         m_window->openProject(m_home);
         QVERIFY(m_window->session().isOpen());
     }
@@ -126,7 +126,7 @@ private:
     /// Returns why the document cannot be written, read, checked or shown. Empty if it can.
     QString faultOfDocument() const
     {
-        const projects::Document& document = m_window->session().document();
+        const projects::Document& document = m_window->session().wholeDocument();
         const auto project = projects::projectFromJson(projects::toJson(document.project));
         if (!project || *project != document.project) {
             return QStringLiteral("the project does not come back from its text: %1")
@@ -163,15 +163,15 @@ private:
         while (session.history().canUndo()) {
             session.undo();
         }
-        QVERIFY2(session.document() == m_begun, qPrintable(differenceOf(session.document(), m_begun)));
+        QVERIFY2(session.wholeDocument() == m_begun, qPrintable(differenceOf(session.wholeDocument(), m_begun)));
         while (session.history().canRedo()) {
             session.redo();
         }
         const std::filesystem::path place = folder("saved") / std::to_string(m_saved++);
         QVERIFY(session.saveAs(place).ok());
-        const projects::Document last = session.document();
+        const projects::Document last = session.wholeDocument();
         QVERIFY(session.open(place).ok());
-        QVERIFY2(session.document() == last, qPrintable(differenceOf(session.document(), last)));
+        QVERIFY2(session.wholeDocument() == last, qPrintable(differenceOf(session.wholeDocument(), last)));
         const auto& examples = projects::examples();
         if (const int which = user.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
             QVERIFY(m_window->openCommands().openExample(examples[static_cast<std::size_t>(which)].name).ok());
