@@ -16,10 +16,9 @@
 #include "projects/pytorch/visited_layers.h"
 
 #include <algorithm>
-#include <iomanip>
+#include <iterator>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace residua::projects {
@@ -227,7 +226,7 @@ private:
 
     Status addBlocks()
     {
-        std::map<std::string, std::vector<std::string>> layersOf;
+        std::map<std::string, std::vector<std::int64_t>> layersOf;
         std::vector<std::string> order;
         std::vector<const Graph*> blocks;
         for (std::int64_t layer = 1; layer <= m_layers.stored; ++layer) {
@@ -236,7 +235,7 @@ private:
                 order.push_back(name);
                 blocks.push_back(&m_project.network.findBlock(name)->graph);
             }
-            layersOf[name].push_back(layerPrefix(layer));
+            layersOf[name].push_back(layer);
         }
         m_layerConditions = conditionsOf(blocks); // each layer takes them all, so that all are called alike
         for (const std::string& name : order) {
@@ -245,7 +244,8 @@ private:
         return Done{};
     }
 
-    Status addBlock(const Block& block, const std::vector<std::string>& prefixes)
+    /// Adds the class of a block, which the stored layers `layers` are of.
+    Status addBlock(const Block& block, const std::vector<std::int64_t>& layers)
     {
         const Wiring& wiring = m_project.stack().topology.wiring;
         const auto* const gate = std::get_if<BranchGate>(&wiring);
@@ -272,11 +272,13 @@ private:
             addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs.back());
         }
         m_classOf[block.name] = made.name;
-        const Status added = add(made, prefixes);
-        for (const std::string& prefix : prefixes) {
-            nameProducts(m_project, made.ref, parameterNameFrom(prefix).layer, m_code.names);
+        std::vector<std::string> prefixes;
+        std::ranges::transform(layers, std::back_inserter(prefixes), layerPrefix);
+        RESIDUA_TRY(add(made, prefixes));
+        for (const std::int64_t layer : layers) {
+            nameProducts(m_project, made.ref, layer, m_code.names);
         }
-        return added;
+        return Done{};
     }
 
     // ---- Network ----
