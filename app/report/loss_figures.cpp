@@ -135,9 +135,8 @@ LossAxis byTime(std::vector<MetricPoint> seconds)
 
 LossAxis byEnvironmentSteps(const projects::WorldData& world)
 {
-    return {"Loss against environment steps", "environment steps", [world](std::int64_t step) {
-                return static_cast<double>(projects::environmentStepsAt(world, step));
-            }};
+    return {"Loss against environment steps", "environment steps",
+            [world](std::int64_t step) { return static_cast<double>(projects::environmentStepsAt(world, step)); }};
 }
 
 resources::Curve placed(const LossAxis& axis, const std::vector<MetricPoint>& points)

@@ -54,8 +54,8 @@ Status checkNumbers(const T& value, const std::string& place)
         const auto& number = std::invoke(member, value);
         if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(number)>>) {
             if (status && !field.more.range.contains(number)) {
-                status = Error{place + "/" + std::string(field.key),
-                               "is " + numberText(static_cast<double>(number)) + "; expected " + textOf(field.more.range)};
+                status = Error{place + "/" + std::string(field.key), "is " + numberText(static_cast<double>(number)) +
+                                                                         "; expected " + textOf(field.more.range)};
             }
         }
     });
@@ -82,9 +82,9 @@ Status checkGoal(const WorldGoal& goal, std::int64_t features)
     }
     for (std::size_t i = 0; i < goal.places.size(); ++i) {
         if (std::ssize(goal.places[i]) != features) {
-            return Error{"/goal/places/" + std::to_string(i),
-                         "has " + std::to_string(goal.places[i].size()) + " numbers; expected " +
-                             std::to_string(features) + ", the project's features of a goal"};
+            return Error{"/goal/places/" + std::to_string(i), "has " + std::to_string(goal.places[i].size()) +
+                                                                  " numbers; expected " + std::to_string(features) +
+                                                                  ", the project's features of a goal"};
         }
     }
     if (!goal.radius.empty() && features < 2) {

@@ -32,9 +32,9 @@ struct WorldBounds {
 struct WorldModel {
     std::string model;                    ///< the MJCF file in the same folder
     std::vector<std::string> observation; ///< the parts of a state: "qpos", or the place of a body, "body:torso"
-    std::vector<double> control; ///< the actuators' numbers at actions of -1 and 1; empty: the bounds of each
-    std::int64_t frames = 5;     ///< steps of the simulation in one of the world
-    double noise = 0.1;          ///< the most by which a start moves positions and velocities
+    std::vector<double> control;          ///< the actuators' numbers at actions of -1 and 1; empty: the bounds of each
+    std::int64_t frames = 5;              ///< steps of the simulation in one of the world
+    double noise = 0.1;                   ///< the most by which a start moves positions and velocities
     WorldGoal goal;
     double success = 0.5; ///< the most distance from the goal that counts as being there
     WorldBounds alive;
@@ -43,7 +43,8 @@ struct WorldModel {
 
 inline constexpr const char* kWorldFile = "world.json";
 
-/// Parses and checks world.json for a world of these sizes. The place of an error is a JSON pointer, or line and column.
+/// Parses and checks world.json for a world of these sizes. The place of an error is a JSON pointer, or line and
+/// column.
 [[nodiscard]] Result<WorldModel> worldModelFromJson(std::string_view text, const WorldSizes& sizes);
 
 } // namespace residua::projects

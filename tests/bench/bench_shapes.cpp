@@ -97,9 +97,9 @@ const BenchShape* findShape(const std::string& name)
 Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology)
 {
     const projects::Recipe* const recipe = projects::findRecipe(shape.name);
-    projects::Project project =
-        recipe != nullptr ? recipe->project
-                          : projects::findExample(shape.isExample ? shape.name : "plain-language")->project;
+    projects::Project project = recipe != nullptr
+                                    ? recipe->project
+                                    : projects::findExample(shape.isExample ? shape.name : "plain-language")->project;
     project.training = {};
     project.training.sequenceLength = shape.length;
     if (!shape.isExample) {

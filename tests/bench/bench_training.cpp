@@ -119,7 +119,7 @@ Options parse(int argc, char** argv)
                         {"--deterministic", &options.isDeterministic},
                         {"--threads", &options.threads}});
     options.steps = std::max<std::int64_t>(options.steps, 1);
-    options.precision = !options.precision.empty()           ? options.precision
+    options.precision = !options.precision.empty()                                            ? options.precision
                         : options.shape.starts_with("small") || options.shape == "point-maze" ? "fp32"
                                                                                               : "bf16";
     if (options.peakTflops == 0 && options.device != "cpu") {
@@ -309,12 +309,12 @@ void print(const Options& options, const Members& members, const Member& member)
         std::printf("%.0f per processor second, ",
                     tokens * static_cast<double>(member.seconds.size()) / member.processor);
     }
-    std::printf(
-        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s%s%s\n",
-        static_cast<double>(member.peak) / kGiB, (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB,
-        ratioText(members, member).c_str(), member.loss, static_cast<long long>(member.trainer.parameterCount()),
-        actingOf(options, member).c_str(), graphsOf(member).c_str(),
-        settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
+    std::printf("peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s%s%s\n",
+                static_cast<double>(member.peak) / kGiB,
+                (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB,
+                ratioText(members, member).c_str(), member.loss,
+                static_cast<long long>(member.trainer.parameterCount()), actingOf(options, member).c_str(),
+                graphsOf(member).c_str(), settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
 }
 
 /// Calls `work`; prints what it throws, and returns false then. A topology that needs more memory than there is does

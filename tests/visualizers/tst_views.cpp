@@ -349,8 +349,11 @@ private slots:
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = descent(1, 4)});
         QCOMPARE(axis->count(), 4);
-        const residua::projects::WorldData world{
-            .path = {}, .environments = 2, .unroll = 5, .updates = 2, .prefill = 30}; // 2 · (30 + 5), and 10 more at step 3
+        const residua::projects::WorldData world{.path = {},
+                                                 .environments = 2,
+                                                 .unroll = 5,
+                                                 .updates = 2,
+                                                 .prefill = 30}; // 2 · (30 + 5), and 10 more at step 3
         begin(runs, "b", {.name = "second", .world = world});
         runs.add("b", {.steps = descent(1, 4)});
         runs.add("b", {.rows = {{"time_at_goal/validation", 2, 7}, {"time_at_goal/validation", 4, 9}}});

@@ -115,7 +115,8 @@ OperatorResult buildDropout(const NodeContext& node)
 }
 
 /// Normalises each feature by its moments over the rows of a training pass, or over those of all processes that share
-/// its micro-batch. The pass also moves the running moments, by which evaluation normalises. Computes in the type of its parameters; returns the input's type.
+/// its micro-batch. The pass also moves the running moments, by which evaluation normalises. Computes in the type of
+/// its parameters; returns the input's type.
 class BatchNormOperator final : public Operator {
 public:
     struct Tensors {
@@ -125,7 +126,9 @@ public:
         at::Tensor variance;
     };
     BatchNormOperator(std::string place, Tensors tensors, const projects::ParamMap& params)
-        : m_place(std::move(place)), m_tensors(std::move(tensors)), m_momentum(paramDouble(params, "momentum")),
+        : m_place(std::move(place)),
+          m_tensors(std::move(tensors)),
+          m_momentum(paramDouble(params, "momentum")),
           m_epsilon(paramDouble(params, "epsilon")),
           m_ofBatch(paramText(params, projects::kMomentsParam) == projects::kMomentsOfBatch)
     {

@@ -146,9 +146,8 @@ struct Pass {
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode,       step,    {},      random,       draws,        inputs, rows,
-                magnitudes, nullptr, nullptr, lossGradient, weightInputs, 0,      holdsBuffers,
-                parts};
+        return {mode,    step,    {},           random,       draws, inputs,       rows, magnitudes,
+                nullptr, nullptr, lossGradient, weightInputs, 0,     holdsBuffers, parts};
     }
 };
 

@@ -228,7 +228,8 @@ Status Acting::load(const TensorFiles& stored, std::int64_t step)
                     std::string(m_world.onResume == projects::ReplayOnResume::Kept
                                     ? "only the newest checkpoint of a run has it"
                                     : "data.source.on_resume is \"collected\"");
-        m_skipped = std::max<std::int64_t>(projects::stepsActedBefore(m_world, step) - m_world.prefill - m_world.unroll, 0);
+        m_skipped =
+            std::max<std::int64_t>(projects::stepsActedBefore(m_world, step) - m_world.prefill - m_world.unroll, 0);
         return Done{};
     }
     const ReplayBuffer::Contents contents = m_buffer.contents();
@@ -320,9 +321,8 @@ Status measureActing(const TrainedState& state, Measured& measured)
     }
     measured.rows.push_back({kTimeAtGoal, state.step, acted->timeAtGoal});
     measured.rows.push_back({"reached_goal/validation", state.step, acted->reached});
-    measured.rows.push_back(
-        {kEnvironmentSteps, state.step,
-         static_cast<double>(projects::environmentStepsAt(dataset->source(), state.step))});
+    measured.rows.push_back({kEnvironmentSteps, state.step,
+                             static_cast<double>(projects::environmentStepsAt(dataset->source(), state.step))});
     measured.matrices.push_back(std::move(acted->shown));
     return Done{};
 }

@@ -18,8 +18,8 @@ inline constexpr double kMazeRadius = 0.5;
 [[nodiscard]] std::unique_ptr<World> makeArm();
 inline constexpr double kArmRadius = 0.1;
 
-/// Returns `count` environments of the model of MuJoCo in data.path, below `directory` if it is relative. Reads only the
-/// two files there. The error names the file and the place in it, or tells how to get MuJoCo.
+/// Returns `count` environments of the model of MuJoCo in data.path, below `directory` if it is relative. Reads only
+/// the two files there. The error names the file and the place in it, or tells how to get MuJoCo.
 [[nodiscard]] Result<std::vector<std::unique_ptr<World>>>
 makeMujocoWorlds(const projects::WorldData& data, const std::filesystem::path& directory, std::int64_t count);
 

@@ -162,8 +162,8 @@ public:
         for (int i = 0; i < m_model->nu; ++i) {
             const bool isBounded = m_model->actuator_ctrllimited[i] != 0;
             const mjtNum* const range = m_model->actuator_ctrlrange + 2 * i;
-            all.push_back({nameIn(*m_model, mjOBJ_ACTUATOR, i), isBounded ? range[0] : -kNoEnd,
-                           isBounded ? range[1] : kNoEnd});
+            all.push_back(
+                {nameIn(*m_model, mjOBJ_ACTUATOR, i), isBounded ? range[0] : -kNoEnd, isBounded ? range[1] : kNoEnd});
         }
         return all;
     }
@@ -196,8 +196,8 @@ private:
 } // namespace
 } // namespace residua::engine
 
-extern "C" __attribute__((visibility("default"))) residua::engine::MujocoModel*
-residua_load_mujoco(const char* path, std::string& reason)
+extern "C" __attribute__((visibility("default"))) residua::engine::MujocoModel* residua_load_mujoco(const char* path,
+                                                                                                    std::string& reason)
 {
     using namespace residua::engine;
     mju_user_error = onError;

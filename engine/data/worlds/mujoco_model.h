@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-// The program's interface to MuJoCo: defined by a separate shared library (libresidua_mujoco.so) that is opened with the
-// first model. The program therefore starts and runs without MuJoCo.
+// The program's interface to MuJoCo: defined by a separate shared library (libresidua_mujoco.so) that is opened with
+// the first model. The program therefore starts and runs without MuJoCo.
 
 namespace residua::engine {
 
@@ -18,8 +18,8 @@ namespace residua::engine {
 class MujocoState {
 public:
     virtual ~MujocoState() = default;
-    /// Returns a part of the state by its name, valid as long as this: "qpos", "qvel", "act", "qfrc_actuator", "cinert",
-    /// "cvel", "sensordata" or "body:NAME". Empty if it is unknown or has no numbers.
+    /// Returns a part of the state by its name, valid as long as this: "qpos", "qvel", "act", "qfrc_actuator",
+    /// "cinert", "cvel", "sensordata" or "body:NAME". Empty if it is unknown or has no numbers.
     [[nodiscard]] virtual std::span<const double> part(std::string_view name) const = 0;
     /// Sets the model's own state and adds these numbers: one for each of "qpos", then one for each of "qvel".
     virtual void reset(std::span<const double> moved) = 0;

@@ -34,8 +34,9 @@ Result<Mujoco> openMujoco()
     const std::string place = "data · world";
     const fs::path path = findOwnLibrary(kMujocoLibrary, "RESIDUA_MUJOCO", "engine");
     if (path.empty()) {
-        return Error{place, "is a model of MuJoCo, which this program was built without: install libmujoco-dev (Debian) "
-                            "and build it again; the worlds point_maze and arm need nothing"};
+        return Error{place,
+                     "is a model of MuJoCo, which this program was built without: install libmujoco-dev (Debian) "
+                     "and build it again; the worlds point_maze and arm need nothing"};
     }
     const Result<void*> library = openLibrary(path, SymbolScope::Program);
     void* const load = library ? dlsym(*library, kLoadMujoco) : nullptr;
@@ -47,12 +48,15 @@ Result<Mujoco> openMujoco()
     return Mujoco{reinterpret_cast<LoadMujoco>(load)};
 }
 
-/// Returns an error if an MJCF text would make MuJoCo read another file, run a plugin, or repeat a part. Comments count.
+/// Returns an error if an MJCF text would make MuJoCo read another file, run a plugin, or repeat a part. Comments
+/// count.
 Status checkMjcf(const std::string& text, const std::string& place)
 {
     constexpr std::string_view kElements[] = {"include", "composite", "flexcomp",  "replicate",
                                               "attach",  "plugin",    "extension", "!doctype"};
-    const auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '!'; };
+    const auto isOfName = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '!';
+    };
     std::string word;
     char before = ' '; // the character before the word
     for (std::size_t at = 0; at <= text.size(); ++at) {
@@ -196,8 +200,8 @@ Status setControls(Shared& shared, const std::string& place)
     const std::vector<double>& control = shared.world.control;
     for (const MujocoActuator& actuator : actuators) {
         if (control.empty() && !std::isfinite(actuator.least)) {
-            return Error{place + " · /control", "is missing, and the actuator \"" + actuator.name +
-                                                    "\" has no range; expected two numbers"};
+            return Error{place + " · /control",
+                         "is missing, and the actuator \"" + actuator.name + "\" has no range; expected two numbers"};
         }
         if (!control.empty() && (control[0] < actuator.least || control[1] > actuator.most)) {
             return Error{place + " · /control", "is " + numberText(control[0]) + " to " + numberText(control[1]) +

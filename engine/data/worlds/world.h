@@ -33,8 +33,7 @@ public:
 };
 
 /// Returns `count` worlds of the kind. `directory` is the project's.
-[[nodiscard]] Result<std::vector<std::unique_ptr<World>>> makeWorlds(const projects::WorldData& data,
-                                                                     const std::filesystem::path& directory,
-                                                                     std::int64_t count);
+[[nodiscard]] Result<std::vector<std::unique_ptr<World>>>
+makeWorlds(const projects::WorldData& data, const std::filesystem::path& directory, std::int64_t count);
 
 } // namespace residua::engine

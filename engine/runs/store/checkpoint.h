@@ -43,8 +43,8 @@ struct CheckpointRule {
 
 /// Writes <run>/checkpoints/step-N: writes model.safetensors, optimiser.safetensors and state.json into a temporary
 /// directory, calls fsync, and renames it; replaces an existing one. Then removes the checkpoints, and the tensors of
-/// older ones, that the rule does not keep. On error (disk full, …), every earlier checkpoint is unchanged and nothing of this one remains. Refused if
-/// checkpoints/ is a link, so that nothing outside the run is written or removed.
+/// older ones, that the rule does not keep. On error (disk full, …), every earlier checkpoint is unchanged and nothing
+/// of this one remains. Refused if checkpoints/ is a link, so that nothing outside the run is written or removed.
 [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory, const CheckpointState& state,
                                      const std::map<std::string, StoredTensor>& model,
                                      const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule);

@@ -175,7 +175,8 @@ void TestPyTorchCode::everyExampleIsWritten()
 {
     for (const Example& each : examples()) {
         const Result<PyTorchCode> code = codeOf(each.project);
-        if (std::ranges::any_of(each.project.towers, [](const Tower& tower) { return !tower.network.weights.empty(); })) {
+        if (std::ranges::any_of(each.project.towers,
+                                [](const Tower& tower) { return !tower.network.weights.empty(); })) {
             QVERIFY(!code && code.error().message.find("uses the weights of") != std::string::npos);
             continue;
         }

@@ -79,8 +79,8 @@ Project batchNormed(const std::string& moments)
     Project project = tests::quickLanguage(kSteps);
     project.training.batch = 8;
     project.training.precision = projects::Precision::Fp64;
-    project.network.blocks.front().graph = tests::graphFrom("x input; n batch_norm moments=" + moments +
-                                                            "; l linear; y output; x > n; n > l; l > y");
+    project.network.blocks.front().graph =
+        tests::graphFrom("x input; n batch_norm moments=" + moments + "; l linear; y output; x > n; n > l; l > y");
     return project;
 }
 
@@ -210,7 +210,8 @@ private Q_SLOTS:
         language.network.tieHead = true;
         QTest::newRow("tied head") << language;
     }
-    /// Ranks that divide the states and exchange copies of weights have the bits of ranks that do not, in their losses and, once the values are complete, in their parameters.
+    /// Ranks that divide the states and exchange copies of weights have the bits of ranks that do not, in their losses
+    /// and, once the values are complete, in their parameters.
     void copiesTrainAsValues()
     {
         QFETCH(Project, project);

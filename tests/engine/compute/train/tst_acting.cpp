@@ -145,7 +145,6 @@ void TestActing::onlyTheNewestCheckpointHasTheBuffer()
     QVERIFY(resumed.step().ok());
 }
 
-
 void TestActing::judgesByEpisodesWithoutNoise()
 {
     const projects::Project project = quickMaze();

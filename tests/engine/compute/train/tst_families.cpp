@@ -33,8 +33,7 @@ constexpr int kFamilySteps = 10;
 void follow(projects::Project& project, const std::string& schedule)
 {
     tests::forEachTower(project, [&](projects::Network& network) {
-        network.stack().schedule =
-            projects::scheduleFrom(schedule, network.depth(), project.training.steps).value();
+        network.stack().schedule = projects::scheduleFrom(schedule, network.depth(), project.training.steps).value();
     });
 }
 

@@ -370,7 +370,8 @@ private Q_SLOTS:
     void worldsAreNotRecorded()
     {
         const GpuPathsOnHost gpuPaths;
-        Project maze = projects::contrastiveLearning({.path = {}, .environments = 2, .prefill = 40, .replay = 60}, 1, 8);
+        Project maze =
+            projects::contrastiveLearning({.path = {}, .environments = 2, .prefill = 40, .replay = 60}, 1, 8);
         maze.training.steps = 6;
         maze.training.batch = 4;
         const Trained direct = trained(maze, Steps::Recorded);

@@ -30,8 +30,8 @@ inline constexpr const char* kFamilies[] = {"small-vit", "small-bert",   "small-
 /// Returns the names of the topology presets that the family's blocks can have. Convolutions have no halves and no
 /// values.
 [[nodiscard]] std::vector<std::string> topologiesOf(const std::string& family);
-/// A family under a topology preset, in each of its stages: 4 layers, few data that do not change from epoch to epoch, a
-/// constant rate. Transformers have the width 32.
+/// A family under a topology preset, in each of its stages: 4 layers, few data that do not change from epoch to epoch,
+/// a constant rate. Transformers have the width 32.
 [[nodiscard]] projects::Project familyUnder(const std::string& family, const std::string& topology);
 /// Calls `use` with the network of each tower.
 void forEachTower(projects::Project& project, const std::function<void(projects::Network&)>& use);

@@ -35,14 +35,10 @@ const char* const kPuck = "<mujoco><option timestep='0.01'/><worldbody><body nam
 
 json puckWorld()
 {
-    return {{"model", "puck.xml"},
-            {"observation", {"body:puck", "qpos", "qvel"}},
-            {"control", {-1, 1}},
-            {"frames", 2},
-            {"noise", 0},
-            {"goal", {{"places", {{1, 0}, {0, 1}}}, {"spread", 0.125}}},
-            {"success", 0.2},
-            {"alive", {{"feature", 0}, {"low", -0.5}, {"high", 3}}}};
+    return {{"model", "puck.xml"}, {"observation", {"body:puck", "qpos", "qvel"}},
+            {"control", {-1, 1}},  {"frames", 2},
+            {"noise", 0},          {"goal", {{"places", {{1, 0}, {0, 1}}}, {"spread", 0.125}}},
+            {"success", 0.2},      {"alive", {{"feature", 0}, {"low", -0.5}, {"high", 3}}}};
 }
 
 } // namespace
@@ -145,12 +141,18 @@ void TestMujoco::refusesAModelThatReadsMore_data()
 {
     QTest::addColumn<QString>("part");
     QTest::addColumn<QString>("says");
-    QTest::newRow("include") << "<include file='/etc/passwd'/>" << "the element include";
-    QTest::newRow("mesh") << "<asset><mesh name='m' file='../m.stl'/></asset>" << "the attribute file";
-    QTest::newRow("cube") << "<asset><texture type='cube' fileright = 'a.png'/></asset>" << "the attribute fileright";
-    QTest::newRow("composite") << "<worldbody><composite type='grid' count='9999 9999 1'/></worldbody>" << "composite";
-    QTest::newRow("plugin") << "<extension><plugin plugin='p'/></extension>" << "the element extension";
-    QTest::newRow("entities") << "<!DOCTYPE a [<!ENTITY b 'c'>]>" << "!doctype";
+    QTest::newRow("include") << "<include file='/etc/passwd'/>"
+                             << "the element include";
+    QTest::newRow("mesh") << "<asset><mesh name='m' file='../m.stl'/></asset>"
+                          << "the attribute file";
+    QTest::newRow("cube") << "<asset><texture type='cube' fileright = 'a.png'/></asset>"
+                          << "the attribute fileright";
+    QTest::newRow("composite") << "<worldbody><composite type='grid' count='9999 9999 1'/></worldbody>"
+                               << "composite";
+    QTest::newRow("plugin") << "<extension><plugin plugin='p'/></extension>"
+                            << "the element extension";
+    QTest::newRow("entities") << "<!DOCTYPE a [<!ENTITY b 'c'>]>"
+                              << "!doctype";
 }
 
 /// Whether MuJoCo is there or not.
@@ -188,7 +190,8 @@ void TestMujoco::refusesWhatDoesNotFitTheModel_data()
         QTest::newRow(name) << QString::fromStdString(patch.dump()) << says;
     };
     row("body", {{"observation", {"body:pack"}}}, "did you mean \"body:puck\"?");
-    row("features", {{"observation", {"qpos", "qvel"}}}, "has 4 numbers; expected the project's features of a state, 7");
+    row("features", {{"observation", {"qpos", "qvel"}}},
+        "has 4 numbers; expected the project's features of a state, 7");
     row("control", {{"control", {-3, 3}}}, "expected numbers within those of the actuator \"push_x\", -2 to 2");
 }
 
