@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from the studies, because copying settings needs no study.
+
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from stream_rules.h, because layer_wiring.cpp includes it too.
+
 #include "engine/compute/depth/depth_stack.h"
 #include "engine/compute/graph/pass.h"
 #include "projects/nodes/alteration.h"

@@ -2,7 +2,7 @@
 #include "engine/compute/graph/fusion.h"
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/operator.h"
-#include "engine/compute/ops/noise.h"
+#include "engine/compute/ops/operators.h"
 #include "projects/nodes/expression.h"
 
 #include <ATen/TensorOperators.h>

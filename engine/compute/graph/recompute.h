@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from graph_program.h, because it repeats any function of tensors.
+
 #include "engine/compute/graph/pass.h"
 
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to network.cpp: what is checked before a network is built.
+
 #include "projects/base/result.h"
 #include "projects/check/validate.h"
 #include "projects/nodes/example_schema.h"

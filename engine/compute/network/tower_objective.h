@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to network.cpp: what follows from the outputs of a tower.
+
 #include "engine/compute/network/network.h"
 #include "engine/compute/network/tower.h"
 

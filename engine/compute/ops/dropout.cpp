@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/ops/noise.h"
 #include "engine/compute/ops/operators.h"
 
 #include "engine/compute/ops/transformer_kernels.h"

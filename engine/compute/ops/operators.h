@@ -16,6 +16,10 @@ namespace residua::engine {
 /// how a step's examples are divided into batches or processes. `draws` is int64 [2] on x's device: the step's key and
 /// the number of the first example among those of the step. It must not change before the backward.
 [[nodiscard]] at::Tensor dropout(const at::Tensor& x, double rate, std::uint64_t stream, const at::Tensor& draws);
+/// Returns independent draws from N(0, 1) [examples, width] in double, as a function of the step's key, `stream` and
+/// the example alone, as dropout() does. Not differentiable.
+[[nodiscard]] at::Tensor normalDraws(std::int64_t examples, std::int64_t width, std::uint64_t stream,
+                                     const at::Tensor& draws);
 
 /// Returns doubly stochastic matrices: exp(logits) with the rows, then the columns, divided `iterations` times by their
 /// sums (Sinkhorn and Knopp; mHC eq. 9). Columns sum to 1 exactly, rows up to convergence. `logits` [n, n, ...] holds

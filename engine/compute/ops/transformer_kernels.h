@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to the sources of operators.h, which choose a kernel by the device.
+
 #include "engine/compute/runtime/compute.h"
 #include "kernels/dropout.h"
 #include "kernels/sinkhorn.h"

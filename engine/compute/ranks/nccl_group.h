@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from rank_group.h, because only code for GPUs opens NCCL.
+
 #include "engine/compute/ranks/rank_group.h"
 #include "projects/base/result.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to trainer.cpp and trainer_borders.cpp.
+
 #include <chrono>
 
 namespace residua::engine {

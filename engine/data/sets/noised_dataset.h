@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from hiding_dataset.h, because only dataset.cpp makes one.
+
 #include "engine/data/sets/hiding_dataset.h"
 #include "engine/maths/theory/noise_schedule.h"
 #include "projects/model/diffusion.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from token_files.h, because files of latents have the same format.
+
 #include "engine/data/text/byte_source.h"
 #include "projects/base/result.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from world.h, which users of worlds include: how each kind of world is made.
+
 #include "engine/data/worlds/world.h"
 
 namespace residua::engine {

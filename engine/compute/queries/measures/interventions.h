@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to effect_queries.cpp: the runs that a request for interventions needs.
+
 #include "engine/base/api/commands.h"
 #include "engine/base/api/events.h"
 #include "projects/base/result.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to network_queries.cpp: the part of an evaluation that writes to a run.
+
 #include "engine/base/api/measure_queries.h"
 #include "projects/base/result.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contrastive reinforcement learning against its equations in plain double precision, on fixed arrays.
 #include "engine/compute/network/network.h"
-#include "engine/compute/ops/noise.h"
+#include "engine/compute/ops/operators.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/example_schema.h"
