@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from data_source.h, so that the engine's mathematics need not include the sources of data.
+
 #include <cstdint>
 
 namespace residua::projects {
