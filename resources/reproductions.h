@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from other texts, because its source is generated.
+
 #include <string_view>
 
 namespace residua::resources {

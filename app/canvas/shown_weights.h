@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from canvas_widget.h, because the sides panel shows weights without a canvas.
+
 #include "editor/scenes/live_weights.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from equation_text.h, which needs no document to draw in.
+
 #include "app/help/equation_text.h"
 
 #include <QObject>

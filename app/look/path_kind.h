@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from the dialogs and the window, which all judge dropped and typed paths by it.
+
 #include <QString>
 
 #include <filesystem>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from topology_properties.h, because outline and window show it without properties.
+
 #include "projects/diff/diff.h"
 #include "projects/edit/edit.h"
 

@@ -4,7 +4,6 @@
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
 #include "app/report/svg_plot.h"
-#include "app/report/sweep_section.h"
 #include "engine/base/api/gap.h"
 #include "engine/base/api/values.h"
 #include "engine/runs/results/loss_measures.h"

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,11 @@ namespace residua::report {
 
 /// Returns the curve of a run or group: solid for the first kPageColours colour numbers, then in two kinds of dashes.
 [[nodiscard]] PlotCurve curveOf(const std::string& name, std::size_t colour, resources::Curve points);
+
+/// Returns HTML with the evaluation of each sweep that the runs belong to: the best values of the axes that set the
+/// training for each point of the others, and the share of the variance that each axis explains. Empty if no sweep has
+/// enough finished runs.
+[[nodiscard]] std::string sweepSections(std::span<const engine::RunInfo> runs);
 
 /// Writes the page of a comparison. Its parts about groups, their baseline and the notes are in comparison_groups.cpp.
 class ComparisonPage {

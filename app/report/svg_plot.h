@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from report.h, because figures of the terminal use it without a page.
+
 #include "resources/plot.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/sweep_section.h"
+#include "app/report/comparison_page.h"
 
 #include "app/report/html_text.h"
 #include "engine/runs/results/run_reader.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// A dialog of its own, apart from new_project_dialog.h: it is for a document that exists.
+
 #include "engine/base/api/data_summary.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to sweep_panel.cpp: the part of the panel that only shows results.
+
 #include <QTabWidget>
 
 class QTableView;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from workspace.h, because only the pages of a study read and set a view.
+
 #include "engine/runs/results/study_page.h"
 
 #include <filesystem>

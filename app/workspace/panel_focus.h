@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from workspace.h, because only the keys for panels use it.
+
 #include <QPointer>
 #include <QWidget>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from workspace.h, which need not include the document.
+
 #include "projects/model/project.h"
 
 #include <QTabBar>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// The interface alone: users of the canvas do not see how it is drawn.
+
 #include "editor/canvas/canvas.h"
 #include "editor/scenes/block_scene.h"
 #include "projects/graphs/node_places.h"

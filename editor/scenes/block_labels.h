@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from block_scene.h, because figures and the canvas place labels at their own zoom.
+
 #include "editor/scenes/block_scene.h"
 #include "editor/scenes/viewport.h"
 

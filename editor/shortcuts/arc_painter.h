@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from shortcut_canvas.h, because the depth canvas draws arcs too.
+
 #include "editor/scenes/depth_lanes.h"
 #include "editor/scenes/viewport.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// The view alone: panels do not see how its curves are chosen.
+
 #include "visualizers/plot/plot_view.h"
 
 #include <memory>

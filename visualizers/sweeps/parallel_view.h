@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// The view alone: tabs do not see how it is drawn.
+
 #include "projects/studies/sweep_results.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"

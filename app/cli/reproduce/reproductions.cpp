@@ -14,11 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<Coverage, std::string_view>, 5> kCoverages{{{Coverage::Whole, "whole"},
+constexpr std::array<std::pair<Coverage, std::string_view>, 4> kCoverages{{{Coverage::Whole, "whole"},
                                                                            {Coverage::Small, "smaller"},
                                                                            {Coverage::Part, "part"},
-                                                                           {Coverage::Drawing, "drawing"},
-                                                                           {Coverage::Missing, "missing"}}};
+                                                                           {Coverage::Drawing, "drawing"}}};
 constexpr const char* kUsualMetric = "loss/validation";
 
 struct Table {

@@ -19,7 +19,6 @@ enum class Coverage {
     Small,   ///< the same comparison, smaller
     Part,    ///< some of its rows or panels, smaller
     Drawing, ///< it is a diagram or a list of settings: nothing is measured
-    Missing, ///< it needs data or networks that the program does not have
 };
 
 inline constexpr std::string_view kOutPlaceholder = "OUT";   ///< in commands: the folder that they write into
@@ -78,8 +77,8 @@ struct Reproduction {
     std::string paper; ///< key: "dca"
     std::string item;  ///< key: "figure-1"
     std::string about; ///< the subject of its comparison
-    Coverage coverage = Coverage::Missing;
-    std::string size; ///< the setting here; of Missing, what it would take
+    Coverage coverage = Coverage::Whole;
+    std::string size; ///< the setting here
     /// Command lines of residua-cli, in order, with the placeholders. Empty if nothing runs.
     std::vector<std::string> commands;
     std::vector<std::string> seeds; ///< the values of kSeedPlaceholder
@@ -115,7 +114,7 @@ struct Paper {
                                                     const std::string& seed);
 /// Returns the words of the row's commands in order. A line with the placeholder of a seed is repeated for each seed.
 [[nodiscard]] std::vector<std::vector<std::string>> commandsOf(const Reproduction& row, const std::string& out);
-/// Returns "whole", "smaller", "part", "drawing" or "missing".
+/// Returns "whole", "smaller", "part" or "drawing".
 [[nodiscard]] std::string_view nameOf(Coverage coverage);
 
 } // namespace residua::cli

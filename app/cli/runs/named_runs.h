@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from engine_client.h, because reading runs needs no engine process.
+
 #include "engine/base/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

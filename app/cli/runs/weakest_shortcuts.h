@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from the commands, because knock-outs and pruned sweeps share it.
+
 #include "app/cli/arguments/arguments.h"
 #include "engine/base/api/events.h"
 #include "projects/base/result.h"

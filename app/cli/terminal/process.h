@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from console.h, because a process is set up before it has a console.
+
 #include "projects/base/result.h"
 #include "projects/base/scratch_folder.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from console.h, because parsing and help need text alone, without a console.
+
 #include "projects/base/text.h"
 
 #include <cstddef>

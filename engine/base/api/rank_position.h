@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from environment.h, because sessions and ranks need the position alone.
+
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from compute.h, because host_path.h needs nothing else of it.
+
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Private to tokeniser_training.cpp: the form of another program's log.
+
 #include "engine/base/api/tokeniser_training.h"
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Apart from picture.h, because decoders do not change pictures at random.
+
 #include "engine/data/pictures/picture.h"
 #include "projects/model/picture_data.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Shared by import.cpp and export.cpp, which include nothing of each other.
+
 #include "engine/compute/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/huggingface/known_model.h"
