@@ -29,6 +29,8 @@ using projects::Project;
 using projects::StackSegment;
 using Text = PropertyText;
 
+constexpr const char* kJudgedBy = "/training/judged_by";
+
 /// Returns the property of a name. Editing it renames every use. Names have no default.
 Property nameProperty(const std::string& name, QString help, std::function<projects::Edit(std::string)> rename)
 {
@@ -214,8 +216,8 @@ Property trainsProperty(const Project& project, const LossPlace& place)
 
 bool isOfTowers(std::string_view pointer)
 {
-    constexpr std::string_view kOfTowers[] = {"/network/name", "/network/input", "/network/frozen", "/network/own_loss",
-                                              "/network/loss_weight"};
+    constexpr std::string_view kOfTowers[] = {"/network/name",     "/network/input",       "/network/frozen",
+                                              "/network/own_loss", "/network/loss_weight", kJudgedBy};
     return std::ranges::find(kOfTowers, pointer) != std::end(kOfTowers);
 }
 
@@ -248,6 +250,27 @@ std::vector<Property> lossProperties(const Project& project, const LossPlace& pl
         properties.push_back(std::move(property));
     }
     properties.push_back(trainsProperty(project, place));
+    return properties;
+}
+
+std::vector<Property> trainingProperties(const Project& project)
+{
+    std::vector<Property> properties = fieldProperties(project, "/training");
+    const auto judge = std::ranges::find(properties, kJudgedBy, &Property::key);
+    if (judge == properties.end()) {
+        return properties;
+    }
+    if (needsTowers(project, kJudgedBy) && judge->isDefault()) {
+        properties.erase(judge);
+        return properties;
+    }
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < projects::towerCount(project); ++index) {
+        if (projects::towerAt(project, index).ownLoss != projects::OwnLoss::None) {
+            names.push_back(projects::towerAt(project, index).name);
+        }
+    }
+    chooseAmong(*judge, std::move(names), Text::tr("The first tower"));
     return properties;
 }
 

@@ -56,9 +56,10 @@ std::vector<Property> sectionProperties(const projects::Project& project, Sectio
         return topologyProperties(project);
     case Section::Runs:
         return {};
+    case Section::Training:
+        return trainingProperties(project);
     case Section::Schedule:
     case Section::Initialisation:
-    case Section::Training:
     case Section::Seeds:
         break;
     }

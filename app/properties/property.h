@@ -80,12 +80,13 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 /// fields without effect that have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
 
-/// True for the fields of a network that say how it takes part among towers and losses.
+/// True for the fields that say how a network takes part among towers and losses.
 [[nodiscard]] bool isOfTowers(std::string_view pointer);
 /// True if the document has one tower and no losses, and the field is one of those.
 [[nodiscard]] bool needsTowers(const projects::Project& project, std::string_view pointer);
 
 // The properties of places with more than fields. property.cpp selects among these functions.
+[[nodiscard]] std::vector<Property> trainingProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);

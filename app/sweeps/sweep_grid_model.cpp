@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <iterator>
@@ -70,7 +71,7 @@ std::vector<projects::SweepResult> SweepGridModel::results() const
 projects::Judge SweepGridModel::judge() const
 {
     return m_members.empty() ? projects::Judge()
-                             : projects::traitsOf(m_members.front().project.network.objective).judge;
+                             : projects::traitsOf(projects::judgingObjective(m_members.front().project)).judge;
 }
 
 void SweepGridModel::sumUp()

@@ -6,6 +6,7 @@
 #include "app/training/run_controller.h"
 #include "engine/runs/results/sweep_members.h"
 #include "projects/model/objective.h"
+#include "projects/nodes/towers.h"
 
 #include <variant>
 
@@ -51,7 +52,7 @@ void SweepHalving::decide()
                                                  : engine::memberStatus(places[i], member.project));
             halved.push_back(engine::halvedMember(places[i], statuses[i], sweep.sweep, member, sweep.rungs));
         }
-        const auto judge = projects::traitsOf(sweep.members.front().project.network.objective).judge;
+        const auto judge = projects::traitsOf(projects::judgingObjective(sweep.members.front().project)).judge;
         const std::vector<projects::HalvingTurn> turns = projects::halve(sweep.rungs, halved, judge);
         Decision decision;
         for (std::size_t i = 0; i < turns.size(); ++i) {

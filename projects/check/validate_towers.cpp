@@ -111,7 +111,7 @@ void checkWeights(const Project& project, std::size_t index, Problems& problems)
     }
     std::string why;
     if (index == 0) {
-        why = "but the first tower, which judges the run, has its own; expected nothing";
+        why = "but the first tower has its own; expected nothing";
     } else if (owner == index || owner == towerCount(project)) {
         why = "expected the name of another tower";
     } else if (!towerAt(project, owner).weights.empty()) {
@@ -338,13 +338,60 @@ void checkGates(const Project& project, Problems& problems)
     }
 }
 
+/// Checks the tower whose objective judges the run.
+void checkJudge(const Project& project, Problems& problems)
+{
+    const std::string path = "/training/judged_by";
+    const std::string& name = project.training.judgedBy;
+    if (const Result<std::size_t> chosen = chosenTower(project, name); !chosen) {
+        problems.error(path, chosen.error().message);
+        return;
+    }
+    const std::size_t judge = judgingTower(project);
+    if (towerAt(project, judge).ownLoss == OwnLoss::None) {
+        std::vector<std::string> names;
+        for (std::size_t index = 0; index < towerCount(project); ++index) {
+            if (towerAt(project, index).ownLoss != OwnLoss::None) {
+                names.push_back(towerAt(project, index).name);
+            }
+        }
+        if (name.empty()) {
+            problems.error("/network/own_loss",
+                           "is none, but the first tower judges the run; expected a loss" +
+                               (names.empty() ? "" : ", or training.judged_by " + joinedText(names, " or ")));
+        } else {
+            problems.error(path, "names the tower " + name + ", whose own_loss is none; expected " +
+                                     (names.empty() ? "a tower with a loss of its own" : joinedText(names, " or ")));
+        }
+    } else if (judge > 0 && examplesOf(project).isOfWorld()) {
+        problems.error(path, "names the tower " + name + "; expected nothing, because " + project.network.name +
+                                 ", the first one, acts in the world, which judges the run");
+    } else if (judge > 0 && project.training.stabilityEvery > 0 && !reachOf(project, {judge}).contains(0)) {
+        problems.error("/training/stability_every",
+                       "measures layers of " + project.network.name + ", of which " + name +
+                           ", which judges the run, reads no value; expected 0, or another tower in judged_by");
+    }
+}
+
+/// Checks that examples hide what the tower's objective predicts, which the first tower's objective decides.
+void checkHidden(const Project& project, std::size_t index, Problems& problems)
+{
+    const Network& network = towerAt(project, index);
+    const ObjectiveTraits& objective = traitsOf(network.objective);
+    const bool changesExamples = objective.targetOf == TargetOf::Hidden || objective.denoises;
+    if (network.ownLoss != OwnLoss::None && changesExamples && network.objective != project.network.objective) {
+        problems.error(pointerOfView(index, "/network/objective"),
+                       "is " + std::string(objective.title) +
+                           ", but examples are those of the first tower's objective, " +
+                           std::string(traitsOf(project.network.objective).title) + "; expected the same objective");
+    }
+}
+
 } // namespace
 
 void validateTowers(const Project& project, Problems& problems)
 {
-    if (project.network.ownLoss == OwnLoss::None) {
-        problems.error("/network/own_loss", "is none; expected a loss, because the first tower judges the run");
-    }
+    checkJudge(project, problems);
     checkGates(project, problems);
     if (project.network.frozen && project.towers.empty()) {
         problems.error("/network/frozen", "leaves nothing to train");
@@ -367,13 +414,14 @@ void validateTowers(const Project& project, Problems& problems)
         }
         if (index > 0) {
             checkTower(project, index, problems);
+            checkHidden(project, index, problems);
         }
         checkWeights(project, index, problems);
     }
     checkLosses(project, problems);
-    const std::set<std::size_t> used = usedTowers(project);
-    for (std::size_t index = 1; index < towerCount(project); ++index) {
-        if (!used.contains(index)) {
+    const std::set<std::size_t> needed = neededTowers(project);
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        if (!needed.contains(index)) {
             problems.warning(pointerOfView(index, "/network/own_loss"),
                              "is none, and no loss needs the tower's values: it does not run");
         }

@@ -178,8 +178,10 @@ bool canChangeInRun(std::string_view pointer)
     const auto isIn = [pointer](std::string_view part) {
         return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
     };
-    // A field of the optimiser may change, the optimiser not: its state would be another's.
-    return (isIn("/training") || isIn("/schedule")) && pointer != "/training/optimiser";
+    // A field of the optimiser may change, the optimiser not: its state would be another's. Another judge's values
+    // would not compare with the recorded ones.
+    return (isIn("/training") || isIn("/schedule")) && pointer != "/training/optimiser" &&
+           pointer != "/training/judged_by";
 }
 
 } // namespace residua::projects

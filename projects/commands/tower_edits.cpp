@@ -139,6 +139,9 @@ Edit renameTower(const Project& view, const std::string& name)
     if (losses != view.losses) {
         group.edits.emplace_back(SetLosses{std::move(losses)});
     }
+    if (view.training.judgedBy == view.network.name) {
+        group.edits.emplace_back(SetField{"/training/judged_by", {lineOf(JsonValue{name})}});
+    }
     return group;
 }
 
@@ -156,7 +159,8 @@ Result<TowerChange> removeTower(const Project& project, std::size_t shown)
 {
     const Network& network = towerAt(project, shown);
     if (shown == 0) {
-        return Error{"tower " + network.name, "is the first one, which judges the run; only the others can be removed"};
+        return Error{"tower " + network.name,
+                     "is the first one, whose output the run has; only the others can be removed"};
     }
     std::vector<std::string> users;
     for (std::size_t index = 0; index < towerCount(project); ++index) {
@@ -173,6 +177,9 @@ Result<TowerChange> removeTower(const Project& project, std::size_t shown)
             std::ranges::find(loss.trains, network.name) != loss.trains.end()) {
             users.push_back("the loss " + loss.name);
         }
+    }
+    if (project.training.judgedBy == network.name) {
+        users.emplace_back("training.judged_by");
     }
     if (!users.empty()) {
         return Error{"tower " + network.name,

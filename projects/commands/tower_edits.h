@@ -23,8 +23,8 @@ struct TowerChange {
 enum class CopiedLoss { None, Own };
 /// Adds a copy of the shown tower under a free name, and shows it.
 [[nodiscard]] TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss);
-/// Removes the shown tower. Returns an error for the first one, which judges the run, and for a tower that others or
-/// losses name.
+/// Removes the shown tower. Returns an error for the first one, and for a tower that others, losses or the training
+/// name.
 [[nodiscard]] Result<TowerChange> removeTower(const Project& project, std::size_t shown);
 /// Joins a further stack after the shown tower: a new tower has its stem and its stack and passes their output on; the
 /// shown one reads that through a linear joint to its width, and keeps its name, its stack and its head.

@@ -90,6 +90,7 @@ struct TrainingPlan {
     RankStates rankStates = RankStates::Whole;
     std::int64_t validateEvery = 100; ///< steps; 0: never
     std::int64_t validationBatches = 8;
+    std::string judgedBy;               ///< the tower whose objective judges the run; empty: the first one
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop
     std::int64_t keepCheckpoints = 3;   ///< number of newest checkpoints to keep; 0: all
     std::int64_t keepEvery = 0;         ///< also keeps the checkpoints at multiples of this many steps; 0: none

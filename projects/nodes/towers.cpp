@@ -361,14 +361,27 @@ Result<std::size_t> chosenTower(const Project& project, std::string_view name)
     return Error{"tower", "there is no tower \"" + std::string(name) + "\"; expected " + joinedText(names, " or ")};
 }
 
+std::size_t judgingTower(const Project& project)
+{
+    const std::string& name = project.training.judgedBy;
+    const std::size_t index = name.empty() ? 0 : towerNamed(project, name);
+    return index < towerCount(project) ? index : 0;
+}
+
+Objective judgingObjective(const Project& project)
+{
+    return towerAt(project, judgingTower(project)).objective;
+}
+
 Result<std::size_t> judgeOf(const Project& project, std::size_t index)
 {
-    if (reachOf(project, {0}).contains(index)) {
-        return std::size_t{0};
+    const std::size_t judge = judgingTower(project);
+    if (reachOf(project, {judge}).contains(index)) {
+        return judge;
     }
     const Network& network = towerAt(project, index);
     if (network.ownLoss == OwnLoss::None) {
-        return Error{"tower " + network.name, "has no objective, and " + project.network.name +
+        return Error{"tower " + network.name, "has no objective, and " + towerAt(project, judge).name +
                                                   ", which judges the run, reads none of its values: nothing tells "
                                                   "what its parts do; expected a run with its own_loss measured"};
     }
@@ -391,6 +404,7 @@ Result<Project> aloneOf(Project project, std::size_t index)
     }
     project.towers.clear();
     project.losses.clear();
+    project.training.judgedBy.clear();
     network.ownLoss = OwnLoss::Trained;
     network.frozen = false;
     return project;
@@ -473,19 +487,26 @@ std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towe
     return towers;
 }
 
-std::set<std::size_t> usedTowers(const Project& project)
+std::set<std::size_t> neededTowers(const Project& project)
 {
-    std::set<std::size_t> used;
+    std::set<std::size_t> needed;
     for (std::size_t index = 0; index < towerCount(project); ++index) {
-        if (index == 0 || towerAt(project, index).ownLoss != OwnLoss::None) {
-            used.insert(index);
+        if (towerAt(project, index).ownLoss != OwnLoss::None) {
+            needed.insert(index);
         }
     }
     for (const Loss& loss : project.losses) {
-        used.insert(towerOfValue(project, loss.output));
-        used.insert(towerOfValue(project, loss.target));
+        needed.insert(towerOfValue(project, loss.output));
+        needed.insert(towerOfValue(project, loss.target));
     }
-    used.erase(towerCount(project)); // of names without a tower
+    needed.erase(towerCount(project)); // of names without a tower
+    return reachOf(project, std::move(needed));
+}
+
+std::set<std::size_t> usedTowers(const Project& project)
+{
+    std::set<std::size_t> used = neededTowers(project);
+    used.insert(0);
     return reachOf(project, std::move(used));
 }
 

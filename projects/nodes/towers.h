@@ -92,7 +92,11 @@ struct ViewedField {
 
 /// Returns the index of the tower with this name, 0 if it is empty. The error lists the towers.
 [[nodiscard]] Result<std::size_t> chosenTower(const Project& project, std::string_view name);
-/// Returns the tower whose objective measures the effects of tower `index`: the first one if it reads values of it,
+/// Returns the index of the tower whose objective judges the run: TrainingPlan::judgedBy, or 0 if it names no tower.
+[[nodiscard]] std::size_t judgingTower(const Project& project);
+/// Returns its objective, whose Judge compares runs.
+[[nodiscard]] Objective judgingObjective(const Project& project);
+/// Returns the tower whose objective measures the effects of tower `index`: judgingTower() if it reads values of it,
 /// also through others, else the tower itself. Returns an error if the latter has no objective.
 [[nodiscard]] Result<std::size_t> judgeOf(const Project& project, std::size_t index);
 /// Returns a document of tower `index` alone, with its objective. The error says why there is none.
@@ -112,6 +116,8 @@ struct ViewedField {
 /// Returns these towers and all whose values or weights they use, also through others.
 [[nodiscard]] std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers);
 /// Returns the towers whose values the losses and objectives need.
+[[nodiscard]] std::set<std::size_t> neededTowers(const Project& project);
+/// Returns those, the first one, whose output the run has, and all that they use.
 [[nodiscard]] std::set<std::size_t> usedTowers(const Project& project);
 
 /// The losses of a document whose gradients go to the same towers.

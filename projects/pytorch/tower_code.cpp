@@ -290,7 +290,7 @@ private:
     /// Returns the name by which the tower's objective is recorded.
     [[nodiscard]] std::string objectiveName(const Network& network) const
     {
-        return &network == &m_project.network ? "loss" : "loss of " + network.name;
+        return &network == &towerAt(m_project, judgingTower(m_project)) ? "loss" : "loss of " + network.name;
     }
 
     [[nodiscard]] static std::string expressionOf(const Loss& loss, const std::string& output,

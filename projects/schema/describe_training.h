@@ -285,6 +285,13 @@ struct Fields<TrainingPlan> {
            "Batches whose mean loss is a validation.",
            {.unit = "batches", .range = Range::atLeast(1)}},
           &TrainingPlan::validationBatches);
+        v({"judged_by",
+           "judged by",
+           "The tower whose objective is the run's loss, which validations, best checkpoints and sweeps compare; "
+           "empty: "
+           "the first one.",
+           {.inFiles = InFiles::IfSet}},
+          &TrainingPlan::judgedBy);
         v({"checkpoint_every",
            "checkpoint every",
            "Steps between two checkpoints; 0: only at the end and on stop.",

@@ -4,6 +4,7 @@
 #include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 #include "projects/schema/fields.h"
 
 #include <cctype>
@@ -194,7 +195,7 @@ void decideTurns(SweepPlan& plan)
         members.push_back(
             engine::halvedMember(planned.directory, planned.status, plan.sweep, planned.member, plan.rungs));
     }
-    const auto judge = projects::traitsOf(plan.members.front().member.project.network.objective).judge;
+    const auto judge = projects::traitsOf(projects::judgingObjective(plan.members.front().member.project)).judge;
     const std::vector<projects::HalvingTurn> turns = projects::halve(plan.rungs, members, judge);
     for (std::size_t i = 0; i < turns.size(); ++i) {
         plan.members[i].turn = turns[i];

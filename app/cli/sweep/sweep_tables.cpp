@@ -2,6 +2,7 @@
 #include "app/cli/sweep/sweep_plan.h"
 #include "engine/base/api/values.h"
 #include "projects/base/text.h"
+#include "projects/nodes/towers.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/studies/sweep_results.h"
 
@@ -48,8 +49,9 @@ std::vector<projects::SweepResult> resultsOf(const SweepPlan& plan)
 /// Returns the metric that the members, which have one objective, are compared by.
 projects::Judge judgeOf(const SweepPlan& plan)
 {
-    return plan.members.empty() ? projects::Judge()
-                                : projects::traitsOf(plan.members.front().member.project.network.objective).judge;
+    return plan.members.empty()
+               ? projects::Judge()
+               : projects::traitsOf(projects::judgingObjective(plan.members.front().member.project)).judge;
 }
 
 /// Returns the indices of the finished members on the Pareto front of cost and loss.

@@ -586,8 +586,9 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const projects
         return same.error();
     }
     const projects::SoundProject view = viewOf(document, about.tower);
-    const std::size_t judge = about.judge == 0 ? about.tower : about.judge == about.tower ? 0 : about.judge;
-    auto network = std::make_unique<Network>(*compute, *view, judge);
+    const std::size_t judge = about.judge.value_or(projects::judgingTower(*document));
+    const std::size_t judgeInView = judge == 0 ? about.tower : judge == about.tower ? 0 : judge;
+    auto network = std::make_unique<Network>(*compute, *view, judgeInView);
     if (const Status added = network->addTowers(*view, examples); !added) {
         return added.error();
     }

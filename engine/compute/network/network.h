@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,9 +56,9 @@ struct GroupLoss {
     at::Tensor judged;  ///< the objective of the judged tower; undefined of later groups
 };
 
-/// A document compiled to modules: its towers (tower.h). One of them is judged, usually the first. Outputs, layers and
-/// alterations are those of the first tower. Each pass carries its settings (pass.h). Engine thread only. LibTorch's
-/// exceptions propagate and are caught at the session's boundary.
+/// A document compiled to modules: its towers (tower.h). One of them is judged (projects::judgingTower). Outputs,
+/// layers and alterations are those of the first tower. Each pass carries its settings (pass.h). Engine thread only.
+/// LibTorch's exceptions propagate and are caught at the session's boundary.
 class CompiledNetwork {
 public:
     /// Declares the parameters. Their values are undefined until initialise() or a checkpoint sets them. Errors name
@@ -68,8 +69,8 @@ public:
                                                                           SumOrder sums = SumOrder::ByHalf);
     /// The towers, by index in the document, that a network is about.
     struct About {
-        std::size_t tower = 0; ///< takes the place of the first one (projects::viewOf)
-        std::size_t judge = 0; ///< the judged one
+        std::size_t tower = 0;            ///< takes the place of the first one (projects::viewOf)
+        std::optional<std::size_t> judge; ///< the judged one; nullopt: projects::judgingTower()
     };
     [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>> compile(const projects::SoundProject& document,
                                                                           const projects::ExampleSchema& examples,

@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,8 @@ bool tokensAreBytes(const projects::DataSource& data)
 
 std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss)
 {
-    if (projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::TokenNats || !std::isfinite(loss)) {
+    if (projects::traitsOf(projects::judgingObjective(project)).meanOf != projects::MeanOf::TokenNats ||
+        !std::isfinite(loss)) {
         return std::nullopt;
     }
     LossMeasures measures{std::exp(loss), {}};

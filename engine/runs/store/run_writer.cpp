@@ -11,6 +11,7 @@
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 
 #include <array>
 #include <chrono>
@@ -177,7 +178,7 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
     info.directory = directory.string();
     info.name = info.name.empty() ? directory.filename().string() : info.name;
     info.created = info.created.empty() ? utcNow() : info.created;
-    info.objective = project.network.objective;
+    info.objective = projects::judgingObjective(project);
     file.identity = newIdentity();
 
     std::error_code code;

@@ -84,7 +84,7 @@ private slots:
         const Document document = distilled();
         QCOMPARE(document.project.losses.at(0).target, outputOf(document.project.towers[0].network));
         const auto first = removeTower(document.project, 0);
-        QVERIFY(!first && first.error().message.find("judges the run") != std::string::npos);
+        QVERIFY(!first && first.error().message.find("is the first one") != std::string::npos);
         const auto named = removeTower(document.project, 1);
         QVERIFY(!named && named.error().message.find("the loss soft") != std::string::npos);
         const auto lost = removeLoss(document.project, 0);

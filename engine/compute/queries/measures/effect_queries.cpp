@@ -195,7 +195,7 @@ private:
             const projects::SoundProject sound =
                 RESIDUA_TRY(projects::soundProject(projects::viewOf(std::move(project), m_model->tower)));
             auto network = RESIDUA_TRY(CompiledNetwork::compile(sound, parts.dataset->schema(), parts.device.str(),
-                                                                SumOrder::ByHalf, {m_model->tower, 0}));
+                                                                SumOrder::ByHalf, {m_model->tower, {}}));
             const at::NoGradGuard noGrad;
             for (NamedParameter& parameter : network->parameters()) {
                 parameter.tensor.copy_(weights.at(parameter.name)); // in its place: products may read several at once

@@ -124,7 +124,7 @@ private:
     [[nodiscard]] Result<std::unique_ptr<CompiledNetwork>> compiledView(const Project& view) const
     {
         const Result<projects::SoundProject> sound = projects::soundProject(projects::viewOf(view, m_tower));
-        return sound ? CompiledNetwork::compile(*sound, m_dataset->schema(), "cpu", SumOrder::ByHalf, {m_tower, 0})
+        return sound ? CompiledNetwork::compile(*sound, m_dataset->schema(), "cpu", SumOrder::ByHalf, {m_tower, {}})
                      : Result<std::unique_ptr<CompiledNetwork>>(sound.error());
     }
     /// Returns the name in the document of a weight of the view.

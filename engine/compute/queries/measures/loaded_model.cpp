@@ -77,9 +77,12 @@ Status prepare(Project& view, LoadAs as)
 /// Returns the index of the named tower, and that of its judge if it is measured.
 Result<CompiledNetwork::About> aboutOf(const Project& project, const std::optional<std::string>& measured)
 {
-    const Result<std::size_t> tower = projects::chosenTower(project, measured.value_or(""));
-    const Result<std::size_t> judge = tower && measured ? projects::judgeOf(project, *tower) : tower;
-    return judge ? Result<CompiledNetwork::About>({*tower, *judge}) : judge.error();
+    CompiledNetwork::About about;
+    about.tower = RESIDUA_TRY(projects::chosenTower(project, measured.value_or("")));
+    if (measured) {
+        about.judge = RESIDUA_TRY(projects::judgeOf(project, about.tower));
+    }
+    return about;
 }
 
 /// Loads the network of a checkpoint. `measured` names the tower that it is about.

@@ -310,7 +310,7 @@ void TestContrastiveLearning::refusesWeightsThatDoNotFit_data()
         }
     }) << "whose head has no parameter other.";
     QTest::newRow("the first tower") << Change([](Project& p) { p.network.weights = "steps"; })
-                                     << "the first tower, which judges the run, has its own";
+                                     << "but the first tower has its own";
     QTest::newRow("trained") << Change([](Project& p) {
         p.losses[1].trains = {"actor", "value"};
     }) << "trains the tower value, which uses the weights of steps";
