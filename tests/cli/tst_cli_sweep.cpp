@@ -139,6 +139,33 @@ private slots:
         QVERIFY(refused());
     }
 
+    /// Two towers, of which a member trains one: the better member is the one that trains the tower that judges.
+    void theTowerThatJudgesComparesMembers()
+    {
+        m_project.towers = {{m_project.network}};
+        m_project.towers.front().network.name = "second";
+        const auto training = [](const char* trained, const char* measured) {
+            return projects::FieldValue{QString(R"({"/%1/own_loss": "trained", "/%2/own_loss": "measured"})")
+                                            .arg(trained, measured)
+                                            .toStdString()};
+        };
+        m_project.sweeps.front().axes = {
+            {"/",
+             "trained",
+             {{"network", training("network", "towers/0")}, {"second", training("towers/0", "network")}}}};
+        for (const auto& [judge, other] : {std::pair("network", "second"), std::pair("second", "network")}) {
+            m_project.training.judgedBy = judge;
+            save();
+            fs::remove_all(runs());
+            const Ran ran = run({"--json"});
+            QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+            const QJsonObject better = memberOf(gridOf(ran), judge);
+            const QJsonObject worse = memberOf(gridOf(ran), other);
+            QVERIFY(better["loss"].toDouble() < worse["loss"].toDouble());
+            QVERIFY(better["pareto"].toBool() && !worse["pareto"].toBool());
+        }
+    }
+
     void aMemberThatAnotherProcessTrainsIsSkipped()
     {
         {

@@ -82,6 +82,32 @@ private slots:
                  qPrintable(shown.output));
     }
 
+    /// A frozen teacher judges only if it has a loss of its own; its loss stays.
+    void theJudgeIsSetByName()
+    {
+        const auto reader = engine::RunReader::open(path("student").toStdString());
+        QVERIFY(projects::saveProject(path("judged").toStdString(), {*reader->project(), {}}).ok());
+        const auto train = [this](const QStringList& set) {
+            return run(QStringList{"train", path("judged"), "--run", path("judged-run"), "--json"} + set);
+        };
+        const Ran none = train({"--set", "training.judged_by=teacher"});
+        QVERIFY2(none.code != 0 && none.errors.contains("own_loss is none; expected network"), qPrintable(none.errors));
+        const Ran unknown = train({"--set", "training.judged_by=nobody"});
+        QVERIFY2(unknown.code != 0 && unknown.errors.contains("expected network or teacher"),
+                 qPrintable(unknown.errors));
+        const Ran set =
+            train({"--set", "towers.0.own_loss=measured", "--set", "training.judged_by=teacher", "--steps", "2"});
+        QVERIFY2(set.code == 0, qPrintable(set.errors));
+        const auto judged = engine::RunReader::open(path("judged-run").toStdString());
+        QCOMPARE(judged->project()->training.judgedBy, std::string("teacher"));
+        const auto names = judged->metricNames();
+        QVERIFY(std::ranges::count(names, "loss of network/train") +
+                    std::ranges::count(names, "loss of network/validation") >
+                0);
+        QVERIFY(
+            std::ranges::none_of(names, [](const std::string& name) { return name.starts_with("loss of teacher"); }));
+    }
+
     /// A student that was stopped and resumed has the weights of one that was not.
     void studentsResumeToTheBit()
     {

@@ -146,6 +146,25 @@ private slots:
         QVERIFY(whole().losses.empty());
     }
 
+    /// The towers with a loss are the choices, whichever tower is shown; a document of one tower has no choice.
+    void theJudgeIsAChoice()
+    {
+        const auto judge = [this] {
+            const std::vector<Property> properties = propertiesOf(project(), SectionPlace{Section::Training});
+            return *std::ranges::find(properties, std::string("/training/judged_by"), &Property::key);
+        };
+        QCOMPARE(judge().choices, (QStringList{"The first tower", "network", "second"}));
+        QCOMPARE(judge().valueText(), QString("The first tower"));
+        QVERIFY(m_window->documents().applyEdit(*judge().edit(project(), 2)) == DocumentViews::Applied::Yes);
+        QCOMPARE(whole().training.judgedBy, std::string("second"));
+        m_window->session().showTower(1);
+        QCOMPARE(judge().valueText(), QString("second"));
+        QVERIFY(!projects::hasErrors(projects::validate(whole())));
+        openWindowOn(quickExample());
+        QCOMPARE(valueOf(propertiesOf(project(), SectionPlace{Section::Training}), "/training/judged_by"),
+                 QString("absent"));
+    }
+
     /// A problem of another tower shows that tower and its place.
     void aProblemShowsItsTower()
     {

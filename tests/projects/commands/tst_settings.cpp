@@ -93,6 +93,7 @@ private slots:
         QVERIFY(canChangeInRun("/training/learning_rate/peak"));
         QVERIFY(canChangeInRun("/schedule/stages"));
         QVERIFY(!canChangeInRun("/training/optimiser"));
+        QVERIFY(!canChangeInRun("/training/judged_by"));
         QVERIFY(!canChangeInRun("/network/width"));
         QVERIFY(!canChangeInRun("/topology"));
         QVERIFY(!canChangeInRun("/seeds/init"));

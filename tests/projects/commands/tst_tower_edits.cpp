@@ -98,6 +98,27 @@ private slots:
         QVERIFY(after(free, removed->edit) == ancreDocument());
     }
 
+    /// The name of the tower that judges follows it, and keeps it.
+    void theJudgeKeepsItsName()
+    {
+        Document document = ancreDocument();
+        document = after(document, copyTower(document, 0, CopiedLoss::Own).edit);
+        const std::string judge = towerAt(document.project, 1).name;
+        document = after(document, SetField{"/training/judged_by", {"\"" + judge + "\""}});
+        QCOMPARE(firstProblem(document.project), std::string());
+        QCOMPARE(judgingTower(document.project), std::size_t{1});
+        QCOMPARE(judgingTower(viewOf(document.project, 1)), std::size_t{0});
+        const auto refused = removeTower(document.project, 1);
+        QVERIFY(!refused && refused.error().message.find("training.judged_by") != std::string::npos);
+        const Document renamed =
+            after(document, EditGroup{"Rename", {renameTower(viewOf(document.project, 1), "other")}, 1});
+        QCOMPARE(renamed.project.training.judgedBy, std::string("other"));
+        QCOMPARE(judgingTower(renamed.project), std::size_t{1});
+        const Document another = after(document, renameTower(document.project, "first"));
+        QCOMPARE(another.project.training.judgedBy, judge);
+        QVERIFY(aloneOf(document.project, 1)->training.judgedBy.empty());
+    }
+
     /// Layouts and swept fields of later towers follow.
     void removingATowerMovesTheOthers()
     {

@@ -661,6 +661,7 @@ Project taught()
     loss("soft", projects::LossKind::SoftTargets, "other.output", "my-teacher.output")->temperature = 2;
     loss("close", projects::LossKind::SquaredError, "network.states", "other.states")->trains = {"network"};
     loss("again", projects::LossKind::CrossEntropy, "other.output", "");
+    project.training.judgedBy = "other"; // its objective is "loss", and that of the first one "loss of network"
     return project;
 }
 

@@ -35,6 +35,32 @@ private slots:
         QCOMPARE(*loadCheckpoint(run, best->step, nullptr)->state.judged, best->value);
     }
 
+    /// The judged tower's objective is the run's loss, over a stop too. The run trains as if the first tower judged.
+    void theTowerThatJudgesSaysWhichIsBest()
+    {
+        projects::Project made = project();
+        projects::Tower other{made.network};
+        other.network.name = "other";
+        other.network.stack().segments.front().repeat += 1;
+        made.towers = {other};
+        const std::filesystem::path folder(m_folder.path().toStdString());
+        QVERIFY(tests::trainTo(made, folder / "first", 30));
+        made.training.judgedBy = "other";
+        QVERIFY(tests::trainTo(made, folder / "other", 15));
+        QCOMPARE(tests::resumeToEnd(folder / "other"), std::string());
+        const auto first = RunReader::open(folder / "first");
+        const auto judged = RunReader::open(folder / "other");
+        const auto losses = judged->metric(metric::kValidationLoss);
+        const auto wanted = first->metric("loss of other/validation");
+        QVERIFY(!losses.empty() && std::ranges::equal(losses, wanted, {}, &MetricPoint::value, &MetricPoint::value));
+        QVERIFY(!std::ranges::equal(losses, first->metric(metric::kValidationLoss), {}, &MetricPoint::value,
+                                    &MetricPoint::value));
+        const auto best = std::ranges::min_element(losses, {}, &MetricPoint::value);
+        QCOMPARE(*bestCheckpoint(folder / "other", judged->info()->judge()), best->step);
+        QCOMPARE(*loadCheckpoint(folder / "other", best->step, nullptr)->state.judged, best->value);
+        QCOMPARE(judged->info()->judged(), losses.back().value);
+    }
+
 private:
     static projects::Project project()
     {
