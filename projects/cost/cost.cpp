@@ -15,6 +15,7 @@
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/towers.h"
+#include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
 #include <functional>
@@ -34,7 +35,26 @@ struct Scale {
     double positions = 1;       ///< positions of a stack entry per token or sample
     double copyBytes = 0;       ///< per parameter of a matrix: its rounded copy
     double stateShare = 1;      ///< of the optimiser's states, on one rank
+    double ring = 0;            ///< times that a rank sends a number, for its sum over the ranks
+    double valueBytes = 0;      ///< sent per parameter after the update, if the states are divided
+    double copySaves = 0;       ///< of these, if only the rounded copy is sent
 };
+
+/// Sets the bytes that one of `ranks` processes sends.
+void setSent(Scale& scale, const Project& project, std::int64_t ranks)
+{
+    const TrainingPlan& plan = project.training;
+    const double others = real(ranks - 1) / real(ranks);
+    scale.ring = 2 * others;
+    if (plan.rankStates == RankStates::Divided) {
+        bool sendsCopies = scale.copyBytes > 0 && plan.weightAverage == 0;
+        for (std::size_t index = 0; index < towerCount(project); ++index) {
+            sendsCopies = sendsCopies && !grows(towerAt(project, index).stack().schedule);
+        }
+        scale.valueBytes = others * scale.weightBytes;
+        scale.copySaves = sendsCopies ? others * (scale.weightBytes - scale.copyBytes) : 0;
+    }
+}
 
 Scale scaleOf(const Project& project, std::int64_t ranks = 1)
 {
@@ -50,6 +70,7 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     scale.copyBytes = roundsToBf16(plan.precision) ? scale.activationBytes : 0;
     scale.residualBytes =
         carriedPrecision(project) == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
+    setSent(scale, project, ranks);
     return scale;
 }
 
@@ -85,6 +106,7 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes, doubl
     cost.activationBytes = node.activationElements * scale.tokens * elementBytes;
     cost.weightBytes = parameters * scale.weightBytes;
     cost.optimiserBytes = optimised * scale.weightBytes;
+    cost.gradientsSent = parameters * (scale.ring * scale.weightBytes + scale.valueBytes);
     return cost;
 }
 
@@ -176,6 +198,10 @@ public:
                 scaledCost.activationBytes += output * m_scale.tokens * (bytes->second - m_scale.activationBytes);
             }
             scaledCost.weightBytes += copies;
+            if (node.kind->traits.multiplies) {
+                scaledCost.gradientsSent -= real(cost.parameters) * m_scale.copySaves;
+            }
+            addMoments(ref, node, scaledCost);
         }
         return costs;
     }
@@ -228,6 +254,22 @@ private:
         return elements;
     }
 
+    /// Adds what ranks exchange of a batch norm: its running moments after each step, and its sums over the
+    /// micro-batch, two vectors each in the forward and the backward pass.
+    void addMoments(const GraphRef& ref, const ResolvedNode& node, Cost& cost) const
+    {
+        if (node.kind->key != "batch_norm") {
+            return;
+        }
+        const TrainingPlan& plan = m_project.training;
+        const double vectors = 2 * m_scale.ring * m_scale.weightBytes * real(node.in[0].features());
+        cost.gradientsSent += vectors;
+        if (paramText(node.params, kMomentsParam) == kMomentsOfBatch) {
+            const bool isRepeated = ref.isBlock() && plan.activations == Activations::Recompute;
+            cost.momentsSent += vectors * (isRepeated ? 3 : 2) * real(plan.accumulate);
+        }
+    }
+
     /// Returns the cost of a product of this rank that a visit adds to a weight of the node.
     Cost adapter(const ResolvedNode& node, const NodeParameter& weight, const std::string& name,
                  std::int64_t rank) const
@@ -242,6 +284,7 @@ private:
         Cost cost = scaled({count, 2 * real(count) * positions, real(rank) * positions}, m_scale,
                            m_scale.activationBytes, held);
         cost.weightBytes += real(count) * m_scale.copyBytes;
+        cost.gradientsSent -= real(count) * m_scale.copySaves;
         return cost;
     }
 
@@ -275,7 +318,9 @@ std::vector<Cost> executed(const Stack& stack, std::vector<Cost> stored)
             layer.parameters = 0;
             layer.weightBytes = 0;
             layer.optimiserBytes = 0;
+            layer.gradientsSent = 0;
         }
+        layer.momentsSent *= use == VisitUse::Absent ? 0 : use == VisitUse::Forward ? 0.5 : 1;
         layer.forwardFlops = use == VisitUse::Absent ? 0 : layer.forwardFlops;
         layer.trainFlops = use == VisitUse::Whole ? layer.trainFlops : layer.forwardFlops;
         layer.activationBytes = use == VisitUse::Whole ? layer.activationBytes : 0;
@@ -391,6 +436,8 @@ Cost asFrozen(Cost cost)
     cost.trainFlops = cost.forwardFlops;
     cost.activationBytes = 0;
     cost.optimiserBytes = 0;
+    cost.gradientsSent = 0;
+    cost.momentsSent = 0;
     return cost;
 }
 
@@ -405,6 +452,8 @@ Cost& Cost::operator+=(const Cost& other)
     weightBytes += other.weightBytes;
     optimiserBytes += other.optimiserBytes;
     lossBytes += other.lossBytes;
+    gradientsSent += other.gradientsSent;
+    momentsSent += other.momentsSent;
     return *this;
 }
 
@@ -434,6 +483,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
             cost.parameters = 0;
             cost.weightBytes = 0;
             cost.optimiserBytes = 0;
+            cost.gradientsSent = 0;
         }
         report.towers.emplace(network.name, cost);
     }

@@ -39,9 +39,13 @@ struct Cost {
     double weightBytes = 0;     ///< including the rounded copies of bf16
     double optimiserBytes = 0;  ///< states and gradients
     double lossBytes = 0;       ///< for the head: the peak of the loss of tokens, in addition to everything kept
+    double gradientsSent = 0;   ///< bytes: gradients, running moments, and values if the states are divided
+    double momentsSent = 0;     ///< bytes: what batch norms with moments of the whole batch sum
 
     /// Returns the peak memory of a training step.
     [[nodiscard]] double memoryBytes() const { return activationBytes + weightBytes + optimiserBytes + lossBytes; }
+    /// Returns the bytes that a rank sends in a training step.
+    [[nodiscard]] double sentBytes() const { return gradientsSent + momentsSent; }
     Cost& operator+=(const Cost& other);
     bool operator==(const Cost&) const = default;
 };
@@ -58,6 +62,7 @@ struct CostReport {
 };
 
 /// Memory is that of one of `ranks` processes, which divide the batch and, if the plan says so, the optimiser's states.
+/// What it sends counts sums in a ring, in a step that trains all layers; one process sends nothing.
 [[nodiscard]] CostReport costOf(const SoundProject& project, DeviceKind device = DeviceKind::Cpu,
                                 std::int64_t ranks = 1);
 /// Checks any document and returns its costs, or the first error of soundProject().

@@ -136,10 +136,11 @@ Exit runValidate(const Arguments& arguments, const Console& console)
 
 json costJson(const projects::Cost& cost)
 {
-    return {{"parameters", cost.parameters},   {"forwardFlops", cost.forwardFlops},
-            {"trainFlops", cost.trainFlops},   {"activationBytes", cost.activationBytes},
-            {"weightBytes", cost.weightBytes}, {"optimiserBytes", cost.optimiserBytes},
-            {"lossBytes", cost.lossBytes}};
+    return {{"parameters", cost.parameters},       {"forwardFlops", cost.forwardFlops},
+            {"trainFlops", cost.trainFlops},       {"activationBytes", cost.activationBytes},
+            {"weightBytes", cost.weightBytes},     {"optimiserBytes", cost.optimiserBytes},
+            {"lossBytes", cost.lossBytes},         {"sentBytes", cost.sentBytes()},
+            {"momentsSentBytes", cost.momentsSent}};
 }
 
 std::vector<std::string> costRow(const std::string& part, const projects::Cost& cost)
@@ -253,6 +254,11 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
     console.line("\n" + console.table(rows));
     const std::string share = ranks > 1 ? " for each of " + std::to_string(ranks) + " ranks" : "";
     console.line("\nmemory of a training step on " + device + share + ": " + scaledBytes(report.total.memoryBytes()));
+    if (ranks > 1) {
+        const double moments = report.total.momentsSent;
+        console.line("sent by each rank in a training step: " + scaledBytes(report.total.sentBytes()) +
+                     (moments > 0 ? ", of which " + scaledBytes(moments) + " for the moments of batch norms" : ""));
+    }
     json layers = json::array();
     for (const projects::Cost& layer : report.layers) {
         layers.push_back(costJson(layer));
@@ -462,8 +468,10 @@ std::vector<Command> projectCommands()
          "residua-cli info my-project --device cuda:0",
          {{projectArgument()},
           {setOption(), deviceOption(),
-           integerOption("ranks", "N", "state the memory of one of N ranks, which divide the batch (default 1)", 1,
-                         engine::kMostRanks)}},
+           integerOption("ranks", "N",
+                         "state the memory of one of N ranks, which divide the batch, and the bytes that it sends in "
+                         "a step (default 1)",
+                         1, engine::kMostRanks)}},
          &runInfo},
         {"data",
          "show the first batch that training feeds to the network: pictures after their random changes, text with its "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The memory of a training step: weights, states of the optimiser, activations and the loss.
 #include "projects/cost/cost.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
@@ -25,6 +26,7 @@ private slots:
     void entriesOfBranchesHaveTheirBytes_data();
     void entriesOfBranchesHaveTheirBytes();
     void ranksDivideTheMemory();
+    void ranksSendGradientsAndValues();
     void lossTakesItsPeak();
     void fullBatchHoldsTheTrainingSet();
 };
@@ -98,6 +100,27 @@ void TestMemoryCost::ranksDivideTheMemory()
     project.training.rankStates = RankStates::Divided;
     QCOMPARE(costOf(project, DeviceKind::Cpu, 4)->total.optimiserBytes, (4 + 8 / 4) * parameters);
     QVERIFY(costOf(project)->total == alone);
+}
+
+/// A sum in a ring sends each number 2 (N − 1)/N times, a value of its owner half as often.
+void TestMemoryCost::ranksSendGradientsAndValues()
+{
+    Project project = underTopology("plain");
+    const auto sent = [&] { return costOf(project, DeviceKind::Cpu, 4)->total.sentBytes(); };
+    const auto parameters = static_cast<double>(costOf(project)->total.parameters);
+    QCOMPARE(costOf(project)->total.sentBytes(), 0.0);
+    QCOMPARE(sent(), 1.5 * 4 * parameters);
+    project.training.rankStates = RankStates::Divided;
+    QCOMPARE(sent(), (1.5 + 0.75) * 4 * parameters);
+    // The stem reads the tied table in full.
+    project.training.precision = Precision::Bf16;
+    const double inFull = (2 * 8 + 1 + 64) * kFeatures;
+    QCOMPARE(sent(), (1.5 * 4 + 0.75 * 2) * parameters + 0.75 * 2 * inFull);
+    project.training.weightAverage = 0.9;
+    QCOMPARE(sent(), (1.5 + 0.75) * 4 * parameters);
+    project.training.weightAverage = 0;
+    project.stack().schedule = *scheduleFrom("stacking 4-8", 8, project.training.steps);
+    QCOMPARE(sent(), (1.5 + 0.75) * 4 * parameters);
 }
 
 void TestMemoryCost::lossTakesItsPeak()

@@ -17,6 +17,7 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
 #include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
@@ -433,6 +434,76 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, project.training.batch, 1, 5);
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
+    }
+
+    void exchangesOfRanks_data()
+    {
+        QTest::addColumn<QString>("example");
+        QTest::addColumn<bool>("recomputes");
+        for (const char* const example : {"small-resnet", "small-efficientnet"}) {
+            QTest::newRow(example) << example << false;
+            QTest::addRow("%s, computed again", example) << example << true;
+        }
+    }
+    /// Two ranks send each number of a sum once. Gradients and running moments are exchanged once in a step, the sums
+    /// of batch norms in each micro-batch.
+    void exchangesOfRanks()
+    {
+        QFETCH(QString, example);
+        QFETCH(bool, recomputes);
+        Project project = projects::findExample(example.toStdString())->project;
+        const double ofRanks = projects::costOf(project, projects::DeviceKind::Cpu, 2)->total.momentsSent;
+        QCOMPARE(ofRanks, 0.0);
+        for (projects::Graph* const graph : projects::graphsOf(project)) {
+            projects::setParam(*graph, "batch_norm", projects::kMomentsParam, std::string("batch"));
+        }
+        if (recomputes) {
+            project.training.activations = projects::Activations::Recompute;
+        }
+        project.training.batch = 4;
+        const auto network = compiled(project);
+        const projects::Cost cost = projects::costOf(project, projects::DeviceKind::Cpu, 2)->total;
+        double trained = 0;
+        for (const engine::NamedParameter& parameter : network->parameters()) {
+            trained += static_cast<double>(parameter.tensor.nbytes());
+        }
+        QCOMPARE(cost.gradientsSent, trained);
+        double summed = 0;
+        const engine::BatchParts parts{
+            1, [&summed](const at::Tensor& values) { summed += static_cast<double>(values.nbytes()); }};
+        engine::Pass pass = kTraining;
+        pass.parts = &parts;
+        network->loss(randomBatch(project, project.training.batch, 1, 5), pass).backward();
+        QVERIFY(summed > 0);
+        QCOMPARE(cost.momentsSent, summed);
+        project.training.accumulate = 3;
+        QCOMPARE(projects::costOf(project, projects::DeviceKind::Cpu, 2)->total.momentsSent, 3 * summed);
+        QCOMPARE(projects::costOf(project, projects::DeviceKind::Cpu, 4)->total.momentsSent, 4.5 * summed);
+        QCOMPARE(projects::costOf(project)->total.sentBytes(), 0.0);
+    }
+
+    /// Rows whose first tokens see each other, which attention reads as a mask.
+    void prefixes_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const char* const topology : {"plain", "ancre-ingoing", "rezero"}) {
+            QTest::newRow(topology) << topology;
+        }
+    }
+    void prefixes()
+    {
+        QFETCH(QString, topology);
+        Project project = projects::findExample("small-ul2")->project;
+        project.stack().topology = topologyNamed(topology.toStdString(), project.network);
+        project.training.batch = 4;
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), cost->total.parameters);
+        const std::int64_t time = project.training.sequenceLength;
+        engine::DeviceBatch batch = randomBatch(project, project.training.batch, time, 5);
+        batch.target.narrow(1, 0, time / 2).fill_(projects::kIgnoredTarget);
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
     }
 
