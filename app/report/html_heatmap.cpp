@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace residua::report {
 namespace {
@@ -55,6 +56,10 @@ void drawClasses(std::ostringstream& out, const std::vector<std::string>& classe
 
 void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cell)
 {
+    if (shape.name.kind == engine::matrix::kRollout) {
+        out << "<text class='label' x='" << kMargin << "' y='" << kMargin - 8 << "'>x →, y ↓</text>";
+        return;
+    }
     const bool shortcuts = shape.name.isOfShortcuts();
     const std::int64_t first = shortcuts ? 0 : 1;
     const std::int64_t every = std::max<std::int64_t>(1, (shape.columns + 31) / 32);
@@ -163,6 +168,25 @@ std::string jsonNumber(float value)
     return numberText(static_cast<double>(value), isCount ? 9 : 4);
 }
 
+/// Writes what the colours of a matrix from `scale.low` to `high` mean.
+void writeColours(std::ostringstream& out, const engine::Matrix& shape, const projects::WeightScale& scale, double high)
+{
+    out << "<div class='scale'>";
+    if (shape.name.kind != engine::matrix::kRollout) {
+        out << "<span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>" << shortNumber(high, kEndDigits)
+            << "</span></div>";
+        return;
+    }
+    for (const auto& [value, name] :
+         {std::pair(engine::matrix::kFree, "free"), std::pair(engine::matrix::kWall, "wall"),
+          std::pair(engine::matrix::kPath, "path"), std::pair(engine::matrix::kGoal, "goal")}) {
+        const double t = (static_cast<double>(value) - scale.low) / (high - scale.low);
+        out << "<b style='width:12px;height:12px;background:" << resources::magnitude(t, Theme::Light).hex()
+            << "'></b><span>" << name << "</span>";
+    }
+    out << "</div>";
+}
+
 // null where there is no shortcut, so that the values are JSON.
 void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& frames)
 {
@@ -205,8 +229,9 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
         << width << ' ' << height << "'>";
     classes.empty() ? drawLabels(out, last, cell) : drawClasses(out, classes, cell);
     drawCells(out, frames, cell);
-    out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
-        << shortNumber(high, kEndDigits) << "</span></div><script type='application/json' class='frames'>";
+    out << "</svg>";
+    writeColours(out, last, scale, high);
+    out << "<script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
     return out.str();

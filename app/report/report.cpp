@@ -40,8 +40,9 @@ using resources::shortNumber;
 constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap on a page, evenly spaced
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps on a page
 constexpr std::size_t kMostNumbers = 3'000'000; ///< in all frames of these heatmaps
-constexpr std::size_t kMostEvents = 1000;       ///< the last ones
-constexpr std::size_t kMostEventText = 2000;    ///< bytes of one event's text
+constexpr std::string_view kEnvironmentSteps = "environment_steps/train";
+constexpr std::size_t kMostEvents = 1000;    ///< the last ones
+constexpr std::size_t kMostEventText = 2000; ///< bytes of one event's text
 
 // Paints a frame into the existing cells of the page.
 const char* const kScript = R"(
@@ -54,7 +55,7 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
   const none=v===null,x=g.querySelector('text');g.querySelector('rect').setAttribute('fill',none?'none':h);
   g.querySelector('title').textContent=none?'':(c%d.columns+ +(f.dataset.columns??0))+':'+(Math.floor(c/d.columns)+ +(f.dataset.rows??1))+' = '+v;
   if(x){x.textContent=none?'':v.toFixed(Math.min(digits,3));x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
- f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
+ const s=f.querySelector('.scale i');if(s)s.style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 document.querySelectorAll('figure.pictures input').forEach(n=>n.addEventListener('input',()=>n.parentNode.querySelectorAll('img').forEach((g,i)=>{
  g.hidden=i!=n.value;if(!g.hidden)n.parentNode.querySelector('output').textContent=g.dataset.step})));
@@ -266,6 +267,9 @@ void RunPage::plots()
     }
     const std::vector<std::string> names = m_run.metricNames();
     for (const engine::MetricTraits& metric : engine::plottedMetrics({names.begin(), names.end()})) {
+        if (metric.name == kEnvironmentSteps) { // the axis
+            continue;
+        }
         PlotSpec spec{projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
                       axis.label,
                       metric.title,
@@ -401,7 +405,7 @@ void RunPage::heatmaps()
 {
     Heatmaps heatmaps;
     for (const engine::MatrixName& name : m_run.matrixNames()) {
-        if (!engine::isDrawnAsCurves(name) && !name.isOfOutputs()) {
+        if (!engine::isDrawnAsCurves(inTower(name)) && !name.isOfOutputs()) {
             heatmaps.emplace_back(name, framesOf(name));
         }
     }
@@ -432,10 +436,8 @@ void RunPage::episodes()
     const engine::MatrixName name = engine::matrix::kRollout;
     const Heatmaps heatmap{{name, framesOf(name)}};
     if (!heatmap.front().second.empty()) {
-        m_out
-            << "<h2>Episodes</h2><p>Where the body was in episodes of the validation, without noise: walls are light, "
-               "its way is darker, and goals are darkest.</p>"
-            << htmlHeatmap(name.text(), heatmap.front().second, scaleOf(name.kind, heatmap));
+        m_out << "<h2>Episodes</h2><p>Where the body was in the first episodes of the validation, without noise.</p>"
+              << htmlHeatmap("episodes", heatmap.front().second, scaleOf(name.kind, heatmap));
     }
 }
 

@@ -56,8 +56,12 @@ struct ComparisonPageText {
 /// each weight, limited to the first ones. Empty without weights.
 [[nodiscard]] std::string gapSection(const engine::Gap& gap);
 
-/// Returns a run's recorded numbers of its layers, or of the degrees of its target, as curves over the steps
-/// (row_curves.h). Includes as many columns as a page has colours, evenly spaced, with the first and the last.
+/// Returns the name of a matrix in the tower that it is of. The name of a tower other than the first precedes a dot,
+/// and other names have no dot.
+[[nodiscard]] engine::MatrixName inTower(const engine::MatrixName& name);
+
+/// Returns a run's recorded numbers of its layers, of each tower, or of the degrees of its target, as curves over the
+/// steps (row_curves.h). Includes as many columns as a page has colours, evenly spaced, with the first and the last.
 [[nodiscard]] std::vector<PlotSpec> rowFigures(const engine::RunReader& run);
 
 /// The recorded error of every degree of a Boolean polynomial, from degree 1, over the steps; without names. Empty

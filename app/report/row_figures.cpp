@@ -16,11 +16,16 @@ namespace {
 
 constexpr std::int64_t kMostColumns = kPageColours;
 
-std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const engine::MatrixName& name)
+/// Returns what a tower, whose name is empty for the first one, has recorded under a name of engine::kRowCurves.
+std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const std::string& tower, const char* kind)
 {
+    const engine::MatrixName name = engine::MatrixName::from(tower.empty() ? kind : tower + "." + kind);
     std::vector<engine::Matrix> recorded;
     for (const std::int64_t step : run.matrixSteps(name)) {
         auto matrix = run.matrix(name, step);
+        if (matrix) {
+            matrix->name = inTower(name);
+        }
         if (matrix && engine::hasRowCurves(*matrix)) {
             recorded.push_back(std::move(*matrix));
         }
@@ -28,9 +33,10 @@ std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const engin
     return recorded;
 }
 
-std::string titleOf(const engine::RowCurves& row)
+/// Returns the title of a figure of a tower, whose name is empty for the first one.
+std::string titleOf(const engine::RowCurves& row, const std::string& tower)
 {
-    std::string title = row.title;
+    std::string title = row.title + (tower.empty() ? "" : " · " + tower);
     if (title.front() >= 'a' && title.front() <= 'z') {
         title.front() = static_cast<char>(title.front() - 'a' + 'A');
     }
@@ -52,9 +58,14 @@ PlotCurve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t 
 
 } // namespace
 
+engine::MatrixName inTower(const engine::MatrixName& name)
+{
+    return engine::MatrixName(name.kind.substr(name.kind.find('.') + 1), name.port);
+}
+
 std::vector<PlotCurve> degreeErrors(const engine::RunReader& run)
 {
-    const std::vector<engine::Matrix> recorded = recordedOf(run, engine::MatrixName{engine::matrix::kDegreeErrors});
+    const std::vector<engine::Matrix> recorded = recordedOf(run, {}, engine::matrix::kDegreeErrors);
     std::vector<PlotCurve> curves;
     for (std::int64_t column = 0; !recorded.empty() && column < recorded.back().columns; ++column) {
         curves.push_back(columnCurve(recorded, 0, column));
@@ -62,23 +73,27 @@ std::vector<PlotCurve> degreeErrors(const engine::RunReader& run)
     return curves;
 }
 
-std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
+namespace {
+
+/// Adds the figures of a tower, whose name is empty for the first one. `network` is null if it is unknown.
+void addFigures(const engine::RunReader& run, const std::string& tower, const projects::Network* network,
+                std::vector<PlotSpec>& figures)
 {
-    std::vector<PlotSpec> figures;
     std::vector<engine::Matrix> recorded;
-    const auto project = run.project();
-    const auto nameOf = [&project](const engine::RowCurves& row, std::int64_t column, std::int64_t columns) {
-        const bool isLayer = std::string_view(row.column) == "layer" && project && project->network.depth() == columns;
-        return row.column + (" " + (isLayer ? projects::layerName(project->stack(), column) : std::to_string(column)));
+    const auto nameOf = [network](const engine::RowCurves& row, std::int64_t column, std::int64_t columns) {
+        const bool isLayer =
+            std::string_view(row.column) == "layer" && network != nullptr && network->depth() == columns;
+        return row.column + (" " + (isLayer ? projects::layerName(network->stack(), column) : std::to_string(column)));
     };
     for (const engine::RowCurves& row : engine::kRowCurves) {
         if (row.row == 0) {
-            recorded = recordedOf(run, row.matrix);
+            recorded = recordedOf(run, tower, row.matrix);
         }
         if (recorded.empty()) {
             continue;
         }
-        PlotSpec& spec = figures.emplace_back(PlotSpec{titleOf(row), "step", *row.unit != 0 ? row.unit : "loss", {}});
+        PlotSpec& spec =
+            figures.emplace_back(PlotSpec{titleOf(row, tower), "step", *row.unit != 0 ? row.unit : "loss", {}});
         const std::int64_t columns = recorded.back().columns;
         const std::int64_t shown = std::min(columns, kMostColumns);
         for (std::int64_t i = 0; i < shown; ++i) {
@@ -88,6 +103,18 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
             curve.colour = static_cast<std::size_t>(i);
             spec.curves.push_back(std::move(curve));
         }
+    }
+}
+
+} // namespace
+
+std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
+{
+    std::vector<PlotSpec> figures;
+    const auto project = run.project();
+    addFigures(run, {}, project ? &project->network : nullptr, figures);
+    for (std::size_t i = 0; project && i < project->towers.size(); ++i) {
+        addFigures(run, project->towers[i].network.name, &project->towers[i].network, figures);
     }
     return figures;
 }

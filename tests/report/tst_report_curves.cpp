@@ -173,13 +173,24 @@ private Q_SLOTS:
             QVERIFY(writer.ok());
             writer->metric("time_at_goal/validation", 20, 3);
             writer->metric("time_at_goal/validation", 40, 5);
+            writer->metric("environment_steps/train", 40, 1'000);
+            writer->matrix({"goals.norms", 20, 2, 1, {1, 1}});
+            writer->matrix({"goals.norms", 40, 2, 1, {1, 2}});
+            writer->matrix({engine::matrix::kRollout, 40, 1, 2, {engine::matrix::kWall, engine::matrix::kGoal}});
             QVERIFY(writer->flush().ok());
         }
         const auto run = engine::RunReader::open(path);
         QVERIFY(run.ok());
         const QString html = QString::fromStdString(*report::reportHtml(*run));
         QVERIFY(plotOf(html, "Loss against environment steps").contains(">environment steps<"));
-        QVERIFY(plotOf(html, "Validation time at goal").contains(">environment steps<"));
+        QVERIFY(plotOf(html, "Validation time at goal, steps").contains(">environment steps<"));
+        QVERIFY(!html.contains("Training environment steps")); // are the axis
+        QVERIFY(!plotOf(html, "Branches of layers · goals, root mean square").isEmpty());
+        QVERIFY(!html.contains("Learned shortcuts"));
+        const QString episodes = html.section("<h2>Episodes</h2>", 1).section("<h2>", 0, 0);
+        for (const char* const cell : {"free", "wall", "path", "goal"}) {
+            QVERIFY2(episodes.contains(QString("<span>%1</span>").arg(cell)), qPrintable(episodes));
+        }
     }
 
     /// The error of each degree, as recorded; what is measured of single layers too, and none of it is a heatmap.

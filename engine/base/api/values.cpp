@@ -110,6 +110,7 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr std::string_view kTraining = "/train";
 constexpr std::string_view kValidation = "/validation";
 constexpr std::string_view kStage = "/validation/stage";
+constexpr const char* kTimeAtGoal = "time_at_goal";
 
 const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
                                     {metric::kLearningRate, "learning rate"},
@@ -120,7 +121,7 @@ const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
 constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"},
                                                            {"macro_f1", "macro F1"},
                                                            {"next_sentence_accuracy", "accuracy of the next sentence"},
-                                                           {"time_at_goal", "time at goal"},
+                                                           {kTimeAtGoal, "time at goal"},
                                                            {"reached_goal", "share of reached goals"},
                                                            {"environment_steps", "environment steps"},
                                                            {"frechet_distance", "Fréchet distance"},
@@ -149,7 +150,8 @@ void addQuantities(const std::set<std::string>& names, std::vector<MetricTraits>
             const auto* const known = std::ranges::find(kTitles, quantity, &std::pair<const char*, const char*>::first);
             const std::string title = (split == kTraining ? "training " : "validation ") +
                                       (known == std::end(kTitles) ? quantity : std::string(known->second));
-            metrics.push_back({name, title + (split == kStage ? " of the stage" : "")});
+            metrics.push_back(
+                {name, title + (split == kStage ? " of the stage" : ""), quantity == kTimeAtGoal ? "steps" : ""});
         }
     }
 }
