@@ -191,12 +191,13 @@ void Workspace::setClassifies(bool classifies, bool acts)
     view<visualizers::LossView>().showAccuracy(classifies);
 }
 
-/// Shows or hides the confusion's panel by the project.
+/// Shows, names or hides the confusion's panel by the project.
 void Workspace::showConfusion()
 {
     for (const Panel& panel : panels()) {
         if (isConfusion(panel)) {
             dockOf(panel)->setVisible(m_classifies || m_acts);
+            dockOf(panel)->setWindowTitle(m_acts ? tr("Episodes") : panel.text());
         }
     }
 }

@@ -221,6 +221,29 @@ private slots:
         QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
     }
 
+    /// The bar beside a picture of episodes names its colours, and none of them is a right answer.
+    void episodesHaveALegend()
+    {
+        ShownMatrices matrices(ShownMatrices::Of::Outputs);
+        HeatmapView view(matrices);
+        view.resize(500, 400);
+        matrices.append({{residua::engine::matrix::kRollout, 7, 2, 2, {0, 0.25F, 0.6F, 1}}});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        const auto* scale = plot->findChild<QCPColorScale*>();
+        QCOMPARE(QStringList(scale->axis()->ticker().dynamicCast<QCPAxisTickerText>()->ticks().values()),
+                 (QStringList{"free", "wall", "path", "goal"}));
+        QTest::keyClick(plot, Qt::Key_Right);
+        QTest::keyClick(plot, Qt::Key_Right);
+        QStringList readings;
+        for (const QLabel* label : view.findChildren<QLabel*>()) {
+            readings << label->text();
+        }
+        QVERIFY2(readings.contains("row (y) 0, column (x) 1 = wall"), qPrintable(readings.join(" | ")));
+        QVERIFY2(readings.contains("step 7"), qPrintable(readings.join(" | ")));
+    }
+
     /// The bar beside counts has whole numbers alone: not 1.5 between 0 and 3.
     void theBarOfCountsHasWholeNumbers()
     {

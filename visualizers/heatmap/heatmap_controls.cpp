@@ -165,7 +165,7 @@ QString HeatmapControls::titleOf(const std::string& of) const
            : of == engine::matrix::kCoefficient ? tr("coefficients learned")
            : of == engine::matrix::kSpread      ? tr("spread over features")
            : of == engine::matrix::kConfusion   ? tr("confusion matrix")
-           : of == engine::matrix::kRollout     ? tr("episodes in the world")
+           : of == engine::matrix::kRollout     ? tr("episodes")
            : of == engine::matrix::kFeature     ? tr("feature %1").arg(m_matrices.feature().value_or(0))
                                                 : QString::fromStdString(of);
 }
@@ -221,7 +221,7 @@ void HeatmapControls::refresh()
 /// Returns the share of the shown step's examples whose class was predicted, as " · 87.5 % right".
 QString HeatmapControls::rightShare() const
 {
-    if (m_matrices.of() != ShownMatrices::Of::Outputs || !m_matrices.any()) {
+    if (!m_matrices.any() || m_matrices.kind() != engine::matrix::kConfusion) {
         return {};
     }
     const engine::Matrix& counts = m_matrices.frames().frame(m_matrices.series(), m_matrices.frame());

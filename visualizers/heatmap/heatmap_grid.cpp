@@ -66,7 +66,7 @@ Titles titlesOf(HeatmapAxes axes)
     case HeatmapAxes::Classes:
         return {HeatmapGrid::tr("predicted class"), HeatmapGrid::tr("true class"), 0, 0};
     case HeatmapAxes::Places:
-        return {HeatmapGrid::tr("x"), HeatmapGrid::tr("y"), 0, 0};
+        return {HeatmapGrid::tr("column (x)"), HeatmapGrid::tr("row (y)"), 0, 0};
     case HeatmapAxes::Layers:
         return {HeatmapGrid::tr("layer"), {}};
     case HeatmapAxes::Streams:
@@ -75,6 +75,15 @@ Titles titlesOf(HeatmapAxes axes)
         break;
     }
     return {HeatmapGrid::tr("column"), HeatmapGrid::tr("row")};
+}
+
+/// The names of the cells of a picture of episodes, by their values.
+std::vector<std::pair<float, QString>> placeNames()
+{
+    return {{engine::matrix::kFree, HeatmapGrid::tr("free")},
+            {engine::matrix::kWall, HeatmapGrid::tr("wall")},
+            {engine::matrix::kPath, HeatmapGrid::tr("path")},
+            {engine::matrix::kGoal, HeatmapGrid::tr("goal")}};
 }
 
 } // namespace
@@ -204,7 +213,8 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-/// The bar has numbers in its middle and at its ends, which enclose every value. Counts have whole numbers.
+/// The bar has numbers in its middle and at its ends, which enclose every value. Counts have whole numbers, and
+/// pictures of episodes the names of their cells.
 void HeatmapGrid::setColours()
 {
     const projects::WeightScale& scale = m_picture.scale;
@@ -214,6 +224,13 @@ void HeatmapGrid::setColours()
         nothing ? resources::AxisRange() : resources::linearRange(scale.low, std::max(scale.low, scale.high), 0);
     m_map->setDataRange({range.low, range.high});
     const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    m_scale->axis()->setTicker(ticker);
+    if (m_picture.axes == HeatmapAxes::Places) {
+        for (const auto& [value, name] : placeNames()) {
+            ticker->addTick(static_cast<double>(value), name);
+        }
+        return;
+    }
     const bool counts = m_picture.axes == HeatmapAxes::Classes;
     for (const double at : {range.low, (range.low + range.high) / 2, range.high}) {
         if (counts && at != std::round(at)) {
@@ -221,7 +238,6 @@ void HeatmapGrid::setColours()
         }
         ticker->addTick(at, QString::fromStdString(resources::shortNumber(at, kEndDigits)));
     }
-    m_scale->axis()->setTicker(ticker);
 }
 
 /// Hides the label if it is longer than the bar and would be cut off. The choice above the plot shows the same text.
@@ -307,9 +323,14 @@ void HeatmapGrid::tellReading()
         return;
     }
     const double number = numberOf(m_markedRow, m_markedColumn);
-    const QString text = m_picture.axes == HeatmapAxes::Classes
-                             ? QString::number(number, 'f', 0)
-                             : QString::fromStdString(projects::weightText(number, m_picture.scale));
+    QString text = m_picture.axes == HeatmapAxes::Classes
+                       ? QString::number(number, 'f', 0)
+                       : QString::fromStdString(projects::weightText(number, m_picture.scale));
+    for (const auto& [value, name] : placeNames()) {
+        if (m_picture.axes == HeatmapAxes::Places && number == static_cast<double>(value)) {
+            text = name;
+        }
+    }
     emit readingChanged(tr("%1 = %2").arg(nameOfCell(m_markedRow, m_markedColumn), text));
 }
 
@@ -334,8 +355,8 @@ QStringList HeatmapGrid::namesOf(Qt::Orientation direction) const
 
 QString HeatmapGrid::nameOfCell(int row, int column) const
 {
-    const QString rowName = namesOf(Qt::Vertical).value(row, QString::number(row + 1));
     const Titles titles = titlesOf(m_picture.axes);
+    const QString rowName = namesOf(Qt::Vertical).value(row, QString::number(row + titles.firstRow));
     switch (m_picture.axes) {
     case HeatmapAxes::Shortcuts:
         return tr("%1:%2").arg(namesOf(Qt::Horizontal).value(column, QString::number(column)), rowName);
@@ -348,7 +369,7 @@ QString HeatmapGrid::nameOfCell(int row, int column) const
     case HeatmapAxes::Other:
         break;
     }
-    return tr("%1 %2, %3 %4").arg(titles.rows, rowName, titles.columns).arg(column + 1);
+    return tr("%1 %2, %3 %4").arg(titles.rows, rowName, titles.columns).arg(column + titles.firstColumn);
 }
 
 void HeatmapGrid::setTheme(resources::Theme theme)

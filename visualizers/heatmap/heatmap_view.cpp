@@ -34,7 +34,8 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
       m_controls(new HeatmapControls(matrices, this)),
       m_grid(
           new HeatmapGrid(matrices.of() == ShownMatrices::Of::Outputs
-                              ? tr("Run a project that classifies to see which classes it takes for which.")
+                              ? tr("Run a project that classifies to see which classes it takes for which, or one that "
+                                   "acts in a world to see its episodes.")
                               : tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
                           this)),
       m_distances(new DistancePlot(this))
