@@ -9,6 +9,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/softmax.h>
 
 #include <QtTest>
 
@@ -30,6 +31,46 @@ class TestTowerPorts : public QObject {
 
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
+
+    /// Layers of a decoder attend to the states of an encoder, whose weights learn from the decoder's loss.
+    void layersAttendToAnotherTower()
+    {
+        Project project = tinyLanguage("transformer", "plain", 2);
+        projects::Tower encoder{tinyLanguage("transformer", "plain", 1).network};
+        encoder.network.name = "encoder";
+        encoder.network.ownLoss = projects::OwnLoss::None;
+        encoder.network.head = graphFrom("x input; y output; x > y");
+        project.towers = {encoder};
+        project.network.blocks[0].graph = graphFrom("x input; c input port=encoder.states; y output; "
+                                                    "a attention heads=1 causal=false rope=false; "
+                                                    "x > a.q; c > a.k; c > a.v; a > y");
+        project.network.stem = graphFrom("x input; embed token_embedding; y output; x > embed; embed > y");
+        project.network.head = graphFrom("x input; logits linear out=vocab; y output; x > logits; logits > y");
+        QCOMPARE(errorsOf(project), std::string());
+        const auto network = compiled(project);
+        shake(*network, 0.2, 1);
+        const engine::DeviceBatch batch = randomBatch(project, kPortRows, kPortTokens, 3);
+        const at::Tensor read = network->values(batch, kEvaluation).at("encoder.states");
+        at::Tensor states = parameter(*network, "stem.embed.weight")
+                                .index_select(0, batch.input.reshape({-1}))
+                                .reshape({kPortRows, kPortTokens, -1});
+        for (int layer = 1; layer <= 2; ++layer) {
+            const auto times = [&](const at::Tensor& x, const std::string& weight) {
+                const std::string name = "layers." + std::to_string(layer) + ".a." + weight + ".weight";
+                return at::matmul(x, parameter(*network, name).t());
+            };
+            const double scale = std::sqrt(static_cast<double>(states.size(-1)));
+            const at::Tensor scores = at::matmul(times(states, "q"), times(read, "k").transpose(-1, -2)) / scale;
+            states = states + times(at::matmul(at::softmax(scores, -1), times(read, "v")), "out");
+        }
+        const at::Tensor logits = at::matmul(states, parameter(*network, "head.logits.weight").t());
+        QVERIFY(distance(network->forward(batch, kEvaluation), logits) < 1e-12);
+        network->loss(batch, kTraining).backward();
+        for (const engine::NamedParameter& each : network->parameters()) {
+            QVERIFY2(each.tensor.grad().defined() && each.tensor.grad().abs().max().item<double>() > 0,
+                     each.name.c_str());
+        }
+    }
 
     /// The tower's own layers and another tower read a further port of its stem; a loss reads one of its head.
     void furtherPortsAreValues()
