@@ -126,6 +126,10 @@ private slots:
         looped.stack().segments.front().repeat = 1;
         looped.stack().loops = {{.first = 1, .last = 1, .visits = 6}};
         QTest::newRow("a layer that is visited six times") << looped;
+        looped.stack().loops.front().visits = 2;
+        looped.stack().loops.front().adapterRank = 2;
+        looped.training.learningRate = {.peak = 0.1, .warmupSteps = 0}; // so that the products count
+        QTest::newRow("visits that add products") << looped;
         for (const char* const example : {"small-resnet", "small-efficientnet", "small-dit", "small-ul2"}) {
             QTest::newRow(example) << quickFamily(example);
         }
