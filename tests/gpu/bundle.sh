@@ -15,10 +15,10 @@ set -euo pipefail
 [ $# = 0 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
 build="$checkout/build/gpu" work="$checkout/build/gpu-day/bundle" archive="$checkout/build/gpu-day/bundle.tar.xz"
 limit=$((55 * 1024 * 1024))
-programs=(bin/residua-cli bin/residua-engine bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix tests/kernels/kernels_tst_cuda_transformer
-  tests/engine/engine_training)
+programs=(bin/residua-cli bin/residua-engine bin/bench_depth_mix bin/bench_training tests/kernels/kernels_tst_cuda_depth_mix
+  tests/kernels/kernels_tst_cuda_transformer tests/engine/engine_training)
 
-configure_and_build gpu residua-cli residua-engine residua_kernels_cuda residua_engine_cuda_graph bench_depth_mix bench_training bench_stages \
+configure_and_build gpu residua-cli residua-engine residua_kernels_cuda residua_engine_cuda_graph bench_depth_mix bench_training \
   kernels_tst_cuda_depth_mix kernels_tst_cuda_transformer engine_training
 
 rm -rf "$work"

@@ -127,7 +127,8 @@ courses() {
   ours "$bundle/bin/engine_training" tst_cuda_training kernelsAreUsed \
     "recordedStepsAreTheDirectOnes:dca, bf16" "recordedStepsAreTheDirectOnes:raptr, long stages, dca, bf16" \
     recordedStepsAreTheDirectOnes:mhc trainsAsTheCpuDoes:dca "trainsAsTheCpuDoes:dca, bf16" trainsAsTheCpuDoes:mhc \
-    trainsAsTheCpuDoes:hyper-dynamic trainsAsTheCpuDoes:frac-dynamic trainsAsTheCpuDoes:muon trainsAsTheCpuDoes:fp8
+    trainsAsTheCpuDoes:hyper-dynamic trainsAsTheCpuDoes:frac-dynamic trainsAsTheCpuDoes:muon trainsAsTheCpuDoes:fp8 \
+    updatesAsTheCpuDoes
 }
 
 # DCA of width 256 in bf16, where the forms on tensor cores are used: its losses are those of the forms for rows.
@@ -282,10 +283,11 @@ terminal() {
   ours "$cli" eval "$work/a"
 }
 
+# Each kernel of the gated and the scalar mix twice.
 counters() {
-  ours ncu --clock-control none --launch-count 12 --metrics dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__t_sectors.avg.pct_of_peak_sustained_elapsed,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active \
-    --kernel-name 'regex:mixRows|mixGated|weightGrad|gather' "$bundle/bin/bench_depth_mix" --device cuda --types bf16 --t 24 --d 768 --bytes 2e9 --seconds 5 |
-    grep -E '^ +[a-zA-Z:_]*(mix|gather|weight)|dram__|lts__|registers|warps_active' | head -n 80
+  ours ncu --clock-control none --launch-count 40 --metrics dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__t_sectors.avg.pct_of_peak_sustained_elapsed,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active \
+    --kernel-name 'regex:mixRows|mixGated|weightGrad|gather' "$bundle/bin/bench_depth_mix" --device cuda --kinds gated,scalar --types bf16 --t 24 --d 768 --bytes 2e9 --rounds 1 |
+    grep -E '(mix|gather|weightGrad)[A-Z][A-Za-z]*[<(]|dram__|lts__|registers|warps_active' | tee /dev/stderr | grep gather >/dev/null
 }
 
 # Fills the cache of PyTorch's compiler in the background: it needs processors, and the benches beside it a GPU.

@@ -14,7 +14,7 @@ begin() {
   cp "$checkout"/tests/gpu/{bundle,day}.sh "$dir/tests/gpu/"
   cp "$checkout/packaging/common.sh" "$dir/packaging/"
   cp "$checkout"/tests/bench/peer_*.py "$dir/tests/bench/"
-  for program in bin/{residua-cli,residua-engine,bench_depth_mix,bench_training,bench_stages} \
+  for program in bin/{residua-cli,residua-engine,bench_depth_mix,bench_training} \
     tests/kernels/kernels_tst_cuda_{depth_mix,transformer} tests/engine/engine_training; do
     echo program >"$build/$program"
     chmod +x "$build/$program"
@@ -42,7 +42,7 @@ passes
 says "packed"
 libraries=$(cd "$dir/build/gpu-day/bundle/lib" && echo *)
 [ "$libraries" = "libpack.so.1 libpicture.so.1" ] || wrong "the libraries are $libraries"
-[ "$(tar -tJf "$dir/build/gpu-day/bundle.tar.xz" | grep -c '^./bin/.')" = 11 ] || wrong "the archive lacks programs or kernels"
+[ "$(tar -tJf "$dir/build/gpu-day/bundle.tar.xz" | grep -c '^./bin/.')" = 10 ] || wrong "the archive lacks programs or kernels"
 for module in peer_pytorch $(sed -nE 's/^(import|from) (peer_[a-z]+).*/\2/p' "$checkout/tests/bench/peer_pytorch.py"); do
   [ -e "$dir/build/gpu-day/bundle/$module.py" ] || wrong "the archive lacks $module.py"
 done

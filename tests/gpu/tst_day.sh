@@ -105,6 +105,18 @@ day 60 llama
 says "--residual entries,bf16"
 says "clock 1980 MHz (1755 to 1980), 600 W on average"
 
+# The counters are of the gather too, which the bench starts last.
+begin counts
+bin="$dir/bin"
+stub ncu <<<'for kernel in mixGatedRows weightGradTensor gatherForm; do echo "  void residua::kernels::cuda::$kernel<__nv_bfloat16, 3>(Args) (1, 1, 1)"; echo "    dram__throughput % 80"; done; echo "==PROF== done"'
+day 60 counters
+state_of counters OK
+says "gatherForm"
+if grep -q PROF "$dir/result/all.txt"; then wrong "the counters have lines of another kind"; fi
+stub ncu <<<'echo "  void mixRows<float>(Args)"'
+day 60 counters
+state_of counters BAD
+
 begin price
 stub bench_training <<<'echo "$*"'
 day 60 deterministic
