@@ -63,7 +63,7 @@ Result<projects::Source> sourceFrom(const std::string& text, const engine::Table
                                     const std::filesystem::path& project)
 {
     const std::string path =
-        RESIDUA_TRY(placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such"));
+        RESIDUA_TRY(placeOf("--data", text, "a text, .jsonl, .parquet, .bin, .safetensors, or a folder of data"));
     Result<projects::Source> source = engine::dataAt(path, columns);
     if (!source) {
         return source.error();

@@ -321,9 +321,9 @@ std::vector<Command> newCommands()
            {"list", OptionKind::Flag, "", "list the examples, the recipes and the topologies"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
-            "(.bin), or a folder of such; a table of labelled texts (.csv); or pictures: a folder with a folder of "
-            "PNG, "
-            "JPEG or WebP files for each class, CIFAR, MNIST, or CSV. A folder of parts (train and val) gives both"},
+            "(.bin), or a folder of such; a table of labelled texts (.csv); pictures: a folder with a folder of PNG, "
+            "JPEG or WebP files for each class, CIFAR, MNIST, or CSV; or latents: a safetensors file, or a folder with "
+            "latents.npy. A folder of parts (train and val) gives both"},
            mixOption(),
            fieldOption(),
            labelOption(),

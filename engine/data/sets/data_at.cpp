@@ -2,6 +2,7 @@
 #include "engine/base/api/data_summary.h"
 
 #include "engine/data/pictures/picture_set.h"
+#include "engine/data/sets/latent_dataset.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/folder_files.h"
 #include "projects/base/text.h"
@@ -88,7 +89,7 @@ std::optional<Error> emptiness(const fs::path& folder)
     names.resize(names.size() - more);
     return Error{folder.string(),
                  "has no data that a source reads; expected texts (" + joinedText(projects::kAnyTextEndings) +
-                     "), tokens (.bin), or a folder of PNG, "
+                     "), tokens (.bin), latents (.safetensors or latents.npy), or a folder of PNG, "
                      "JPEG or WebP files for each class" +
                      (names.empty()
                           ? std::string("; it is empty")
@@ -114,6 +115,9 @@ fs::path onlyTrainingPart(const fs::path& folder)
 /// Returns the source for the data at a path by themselves.
 Found sourceFor(const fs::path& path, const TableColumns& columns)
 {
+    if (const auto latents = latentsAt(path); !latents || *latents) {
+        return latents ? Found(projects::Source(**latents)) : latents.error();
+    }
     if (isFolder(path)) {
         if (std::error_code ignored; fs::is_regular_file(path / projects::kWorldFile, ignored)) {
             return projects::Source(projects::WorldData{.kind = projects::WorldKind::Mujoco, .path = path.string()});

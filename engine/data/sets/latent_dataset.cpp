@@ -161,19 +161,25 @@ Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int6
     return labels;
 }
 
-/// Opens a file or a folder. Adds a note if it has no labels.
-Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentData& source,
-                                   std::vector<std::string>& notes)
+/// Returns the arrays of a file or a folder, which has latents.
+Result<std::map<std::string, StoredArray>> arraysAt(const fs::path& path)
 {
     std::error_code ignored;
     auto arrays = RESIDUA_TRY(fs::is_directory(path, ignored) ? arraysInFolder(path) : arraysOfFile(path));
-    const auto latents = arrays.find(kLatents);
-    if (latents == arrays.end()) {
+    if (!arrays.contains(kLatents)) {
         return Error{path.string(),
                      "has no array \"latents\", expected a safetensors file with the tensors latents and "
                      "labels, or a folder with latents.npy and labels.npy"};
     }
-    const StoredArray& array = latents->second;
+    return arrays;
+}
+
+/// Opens a file or a folder. Adds a note if it has no labels.
+Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentData& source,
+                                   std::vector<std::string>& notes)
+{
+    const auto arrays = RESIDUA_TRY(arraysAt(path));
+    const StoredArray& array = arrays.at(kLatents);
     const std::optional<Element> element = elementFrom(array.type);
     if (!element) {
         return Error{array.place, "is of type " + array.type + ", expected F32, F16, BF16 or F64"};
@@ -199,6 +205,34 @@ Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentD
 }
 
 } // namespace
+
+Result<std::optional<projects::LatentData>> latentsAt(const fs::path& path)
+{
+    std::error_code ignored;
+    const bool isFolder = fs::is_directory(path, ignored);
+    if (isFolder ? !fs::exists(path / (std::string(kLatents) + ".npy"), ignored) : path.extension() != ".safetensors") {
+        return std::optional<projects::LatentData>();
+    }
+    const auto arrays = RESIDUA_TRY(arraysAt(path));
+    const StoredArray& array = arrays.at(kLatents);
+    if (array.shape.size() != 4) {
+        return Error{array.place,
+                     "has the shape " + shapeText(array.shape) + ", expected [examples, channels, height, width]"};
+    }
+    projects::LatentData found{.path = path.string(),
+                               .validationPath = {},
+                               .height = array.shape[2],
+                               .width = array.shape[3],
+                               .channels = array.shape[1],
+                               .classes = 1};
+    if (const auto labels = arrays.find(kLabels); labels != arrays.end()) {
+        constexpr std::int64_t kMostClasses = 1'000'000;
+        for (const std::int64_t label : RESIDUA_TRY(labelsFrom(labels->second, array.shape[0], kMostClasses))) {
+            found.classes = std::max(found.classes, label + 1);
+        }
+    }
+    return std::optional(std::move(found));
+}
 
 Result<std::unique_ptr<Dataset>> LatentDataset::open(const projects::LatentData& source,
                                                      const projects::Project& project, const fs::path& projectDirectory,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,5 +58,9 @@ private:
     std::array<std::vector<Row>, kSplits> m_rows;
     std::vector<std::string> m_notes;
 };
+
+/// Returns the latents at a path, a safetensors file or a folder with latents.npy, with their form and as many classes
+/// as the largest label needs; nullopt if it is neither. Returns an error if the file holds no latents.
+[[nodiscard]] Result<std::optional<projects::LatentData>> latentsAt(const std::filesystem::path& path);
 
 } // namespace residua::engine

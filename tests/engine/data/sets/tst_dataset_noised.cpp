@@ -5,6 +5,8 @@
 #include "engine/base/api/data_summary.h"
 #include "engine/base/files/safetensors.h"
 #include "engine/maths/theory/noise_schedule.h"
+#include "projects/check/validate.h"
+#include "projects/commands/new_project.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/refusal.h"
@@ -186,6 +188,30 @@ private Q_SLOTS:
         QCOMPARE(firsts, (std::vector<float>{0, 3, 6, 9, 12, 15}));
         const FedBatch fed = fedBatch(*dataset, batch, onLatents("x").data, 6);
         QVERIFY(!fed.sheet.empty());
+    }
+
+    /// New projects have the form of the file.
+    void latentsAreFoundWithTheirForm()
+    {
+        for (const char* const form : {"F32", "npy"}) {
+            const std::string path = (m_folder / write(form)).string();
+            const Result<projects::Source> found = dataAt(path, {});
+            QVERIFY2(found.ok(), found ? "" : found.error().text().c_str());
+            projects::LatentData expected = smallLatents(path);
+            expected.scale = projects::LatentData{}.scale;
+            QVERIFY(*found == projects::Source(expected));
+            for (const char* const recipe : {"", "ancre-dit-s2"}) {
+                const auto project = projects::projectFrom(projects::proposalFor(*found, recipe));
+                QVERIFY2(project.ok(), project ? "" : project.error().text().c_str());
+                QVERIFY(project->data.source == *found);
+                QVERIFY2(!projects::hasErrors(projects::validate(*project)), recipe);
+            }
+        }
+        writeAll(m_folder / "npy" / "latents.npy", numpyFile("<f4", "6, 6", packed(latentValues())));
+        QVERIFY(isRefusedAt(dataAt(m_folder / "npy", {}), "latents.npy", "[examples, channels, height, width]"));
+        std::filesystem::remove(m_folder / "npy" / "latents.npy");
+        std::filesystem::remove(m_folder / "npy" / "labels.npy");
+        QVERIFY(isRefusedAt(dataAt(m_folder / "npy", {}), "npy", "latents (.safetensors or latents.npy)"));
     }
 
     void otherLatentsAreRefused()
