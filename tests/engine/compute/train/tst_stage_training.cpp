@@ -144,6 +144,17 @@ private Q_SLOTS:
             QCOMPARE(sameLayer(before, 3, after, 3), absent == AbsentWeights::Untouched);
             QVERIFY(!sameLayer(before, 1, after, 1));
 
+            // A layer that a loop visits is absent only if none of its visits runs: of 1 2@1 3@1 2@2 3@2 4, those of 3.
+            schedule.stages = {{0, 3, {1, 2, 6}}};
+            projects::Project looped = staged(12, schedule);
+            looped.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+            Trainer visits = trainerOf(looped);
+            const auto first = weightsOf(visits);
+            train(visits, 3);
+            const auto last = weightsOf(visits);
+            QVERIFY(!sameLayer(first, 2, last, 2));
+            QCOMPARE(sameLayer(first, 3, last, 3), absent == AbsentWeights::Untouched);
+
             StageSchedule grows = growing(GrowthSource::Fresh);
             grows.absentWeights = absent;
             Trainer grown = trainerOf(staged(12, grows));
