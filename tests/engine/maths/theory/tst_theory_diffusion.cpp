@@ -3,8 +3,12 @@
 #include "engine/maths/theory/frechet_distance.h"
 #include "engine/maths/theory/noise_schedule.h"
 #include "projects/base/random.h"
+#include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
+#include <nlohmann/json.hpp>
+
+#include <QProcess>
 #include <QTest>
 
 #include <cmath>
@@ -12,6 +16,21 @@
 
 using namespace residua;
 using namespace residua::engine;
+
+namespace {
+
+DenseMatrix matrixFrom(const nlohmann::json& rows)
+{
+    DenseMatrix matrix(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(rows[0].size()));
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+        for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+            matrix(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<double>();
+        }
+    }
+    return matrix;
+}
+
+} // namespace
 
 class TestTheoryDiffusion : public QObject {
     Q_OBJECT
@@ -88,6 +107,29 @@ private slots:
         QVERIFY(std::abs(frechetDistance(a * turn, b * turn) - straight) < 1e-9 * straight);
     }
 
+    /// The same measures written in Python, where it has NumPy.
+    void measuresAreThoseOfNumpy()
+    {
+        QProcess python;
+        python.start(tests::pythonProgram(), {"-B", RESIDUA_FRECHET_SCRIPT});
+        if (!python.waitForStarted() || !python.waitForFinished(100'000) || python.exitCode() == 77) {
+            QSKIP("there is no Python with NumPy: nothing is compared; RESIDUA_PYTHON names a Python that has it");
+        }
+        QVERIFY2(python.exitCode() == 0, python.readAllStandardError().constData());
+        const auto cases = nlohmann::json::parse(python.readAllStandardOutput().toStdString());
+        QCOMPARE(cases.size(), std::size_t{4});
+        for (const auto& each : cases) {
+            const DenseMatrix real = matrixFrom(each["real"]);
+            const DenseMatrix made = matrixFrom(each["made"]);
+            const double distance = each["distance"];
+            QVERIFY(distance > 0.01);
+            QVERIFY(std::abs(frechetDistance(real, made) - distance) < 1e-8 * distance);
+            const PrecisionRecall found = precisionAndRecall(real, made);
+            QCOMPARE(found.precision, each["precision"].get<double>());
+            QCOMPARE(found.recall, each["recall"].get<double>());
+        }
+    }
+
     void precisionAndRecallCountNeighbours()
     {
         // Real examples at 0, 1, …, 9: each reaches its third neighbour. Made ones at 0.5, 20 and further.
@@ -106,5 +148,5 @@ private slots:
     }
 };
 
-RESIDUA_TEST(TestTheoryDiffusion)
+RESIDUA_TEST_IN(QCoreApplication, TestTheoryDiffusion)
 #include "tst_theory_diffusion.moc"
