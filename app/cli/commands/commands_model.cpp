@@ -44,9 +44,10 @@ Exit tellChoices(const engine::EvaluationReady& ready, std::int64_t shots, const
 {
     const auto mean = [&](const char* name) { return ready.means.at(name); };
     console.line("right in " + percentText(mean("accuracy")) + ", by the mean over tokens " +
-                 percentText(mean("accuracy_by_token")) + ", of " + groupedText(ready.batches) + " questions with " +
-                 groupedText(shots) + " shots; loss of the answers " + lossText(mean("loss")) + ", at step " +
-                 groupedText(ready.step));
+                 percentText(mean("accuracy_by_token")) + ", of " +
+                 countText(static_cast<std::size_t>(ready.batches), "question") + " with " +
+                 countText(static_cast<std::size_t>(shots), "shot") + "; loss of the answers " +
+                 lossText(mean("loss")) + ", at step " + groupedText(ready.step));
     console.value({{"accuracy", mean("accuracy")},
                    {"accuracyByToken", mean("accuracy_by_token")},
                    {"loss", mean("loss")},

@@ -107,8 +107,11 @@ public:
         for (std::size_t position = 0; stream >> word; ++position) {
             const auto found = m_ids.find(word);
             if (found == m_ids.end()) {
+                constexpr std::size_t kLongest = 64;
+                const std::string shown =
+                    word.size() > kLongest ? "a word of " + std::to_string(word.size()) + " bytes" : "\"" + word + "\"";
                 return Error{"word " + std::to_string(position),
-                             "\"" + word + "\" is not in the language, which has words like " + m_words.front() + " " +
+                             shown + " is not in the language, which has words like " + m_words.front() + " " +
                                  m_words[m_words.size() / 2] + " " + m_words.back()};
             }
             tokens.push_back(found->second);

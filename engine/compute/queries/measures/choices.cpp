@@ -120,8 +120,10 @@ Result<std::vector<Question>> questionsIn(const std::string& text, std::int64_t 
         questions.push_back(std::move(question));
     }
     if (std::ssize(questions) <= shots) {
-        return Error{"choices", "has " + std::to_string(questions.size()) + " questions, expected more than the " +
-                                    std::to_string(shots) + " that precede the others"};
+        return Error{"choices",
+                     "has " + countText(questions.size(), "question") + ", expected " +
+                         (shots == 0 ? std::string("at least 1")
+                                     : "more than the " + std::to_string(shots) + " that precede the others")};
     }
     return questions;
 }

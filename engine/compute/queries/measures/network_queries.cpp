@@ -323,7 +323,8 @@ private:
     {
         EvaluationReady ready{m_request.tag, m_choices->means(), m_choices->counted(), m_model->step, m_model->notes};
         record(ready, "choice_",
-               groupedText(ready.batches) + " questions with " + groupedText(m_request.shots) + " shots");
+               countText(static_cast<std::size_t>(ready.batches), "question") + " with " +
+                   countText(static_cast<std::size_t>(m_request.shots), "shot"));
         return ready;
     }
 
