@@ -172,6 +172,10 @@ private slots:
         QVERIFY(run({"cluster-script", "plain-language", "--gpus", "3"}).errors.contains("multiple of the 3 ranks"));
         QVERIFY(
             run({"cluster-script", "plain-language", "--gpus", "12"}).errors.contains("multiple of the 8 of a node"));
+        QCOMPARE(run({"new", path("world"), "--recipe", "point-maze"}).code, 0);
+        QVERIFY(run({"cluster-script", path("world"), "--gpus", "2"})
+                    .errors.contains("expected a run without other ranks"));
+        QCOMPARE(run({"cluster-script", path("world")}).code, 0);
     }
 
     /// A classifier starts from the weights of a network for hidden tokens.

@@ -8,6 +8,7 @@
 #include "engine/data/sets/fingerprint.h"
 #include "engine/link/wire/messages.h"
 #include "projects/base/text.h"
+#include "projects/check/divided_data.h"
 #include "projects/diff/diff.h"
 #include "projects/file/json.h"
 #include "projects/transfer/retrofit.h"
@@ -179,21 +180,6 @@ Status checkRun(const PreparedRun& run)
     return missing ? Status(*missing) : Status(Done{});
 }
 
-/// Returns an error if the document has examples or a loss that ranks cannot divide.
-Status checkLosses(const projects::Project& project)
-{
-    if (std::holds_alternative<projects::WorldData>(project.data.source)) {
-        return Error{"data", "is a world, whose replay buffer one process has; expected a run without other ranks"};
-    }
-    for (const projects::Loss& loss : project.losses) {
-        if (loss.kind == projects::LossKind::Contrastive) {
-            return Error{"loss " + loss.name, "compares all examples of a step with each other, and each rank has a "
-                                              "part of them; expected a run without other ranks"};
-        }
-    }
-    return Done{};
-}
-
 } // namespace
 
 std::string ownRankRefused(const Error& error)
@@ -241,7 +227,7 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     const auto failure = attempt([&] {
         status = checkBuild(*ranks);
         if (status) {
-            status = checkLosses(run.project);
+            status = projects::checkDivision(run.project);
         }
         if (!status) {
             return;
