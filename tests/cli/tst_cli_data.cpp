@@ -162,7 +162,7 @@ private slots:
         }
     }
 
-    void aDetectedWidthIsTold()
+    void aDetectedWidthIsReported()
     {
         projects::Project project = tinyProject().project;
         project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Detect, 24};

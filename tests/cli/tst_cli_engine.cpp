@@ -172,7 +172,7 @@ private slots:
         QTRY_COMPARE(statusOf("again"), engine::RunStatus::Stopped);
     }
 
-    void aStepThatHasPassedIsTold()
+    void aStepThatHasPassedIsReported()
     {
         QCOMPARE(
             runProcess({"train", "tiny", "--steps", "1000000", "--run", "passed", "--detach"}, m_folder.path()).code,
@@ -268,7 +268,7 @@ private slots:
     }
 
     /// Each command of a run reports once where the run is now.
-    void whereARunIsNowIsSaid()
+    void whereARunIsNowIsReported()
     {
         const QDir here(m_folder.path());
         QVERIFY(here.mkpath("moved"));

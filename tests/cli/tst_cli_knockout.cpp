@@ -112,7 +112,7 @@ private slots:
         QVERIFY2(layers.startsWith("note: 4 passes of a batch at most"), qPrintable(layers));
     }
 
-    void whatCannotBeKeptIsPrinted_data()
+    void printsResultsThatTheRunCannotKeep_data()
     {
         QTest::addColumn<QString>("trouble");
         for (const char* const trouble : {"a file", "a link", "no room"}) {
@@ -120,7 +120,7 @@ private slots:
         }
     }
     /// A result is printed although the run cannot take it, and what it has kept before is left.
-    void whatCannotBeKeptIsPrinted()
+    void printsResultsThatTheRunCannotKeep()
     {
         QFETCH(QString, trouble);
         const QStringList asked{"ancre", "--by", "half", "--json"};

@@ -471,7 +471,7 @@ private slots:
     }
 
     /// A run is watched while it is trained, not only when it has ended.
-    void stepsAreTold()
+    void stepsAreReported()
     {
         QVERIFY(projects::saveProject(path("long").toStdString(), tinyProject()).ok());
         QProcess training;

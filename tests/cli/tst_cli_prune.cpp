@@ -189,7 +189,7 @@ private slots:
         QVERIFY2(refused.errors.contains(said), qPrintable(refused.errors));
     }
 
-    void whatIsNoTrainedRunIsRefused()
+    void refusesAllButTrainedRuns()
     {
         const QStringList words{"--steps", "3", "--prune-weakest", "1"};
         QVERIFY(run(QStringList{"sweep", path("project")} + words).code != 0);

@@ -269,7 +269,7 @@ private slots:
     }
 
     /// A member that fails before it has a run is reported and stops no other member.
-    void membersThatCannotBeginAreTold()
+    void membersThatCannotBeginAreReported()
     {
         const Ran ran = run({"--device", "cuda:99", "--json"});
         QCOMPARE(ran.code, 3);
@@ -280,7 +280,7 @@ private slots:
     }
 
     /// The example trains with full batches, which have no order.
-    void anAxisThatChangesNothingIsTold()
+    void anAxisThatChangesNothingIsReported()
     {
         const Ran order = run({"--vary", "seeds.order=1,2,3", "--list"});
         QVERIFY2(order.errors.contains("warning: ") && order.errors.contains("seeds/order"), qPrintable(order.errors));

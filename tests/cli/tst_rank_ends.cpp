@@ -254,7 +254,7 @@ private slots:
         }
     }
 
-    void otherValuesAreTold_data()
+    void otherValuesAreReported_data()
     {
         QTest::addColumn<QStringList>("more");
         QTest::addColumn<QString>("says");
@@ -262,7 +262,7 @@ private slots:
         QTest::newRow("steps") << QStringList{"--steps", "5"} << "steps 5";
         QTest::newRow("the run") << QStringList{"--run", "other"} << "--run ";
     }
-    void otherValuesAreTold()
+    void otherValuesAreReported()
     {
         QFETCH(QStringList, more);
         QFETCH(QString, says);

@@ -367,7 +367,7 @@ private slots:
         QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{2, 3}}));
     }
 
-    void hoverIsTold()
+    void hoverIsReported()
     {
         load(documentOf(4, learned()));
         CanvasDriver driver(*m_canvas);

@@ -39,7 +39,7 @@ private slots:
         QVERIFY(matrices.framesShown().empty());
     }
 
-    void whoseMatricesAreShownIsSaid()
+    void namesTheRunOfTheMatrices()
     {
         ShownRuns runs;
         ShownMatrices matrices;

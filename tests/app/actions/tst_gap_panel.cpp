@@ -134,7 +134,7 @@ private slots:
     }
 
     /// Where no weight has a rank below the full one, the panel says so, and how to give the network one.
-    void wholeWeightsAreSaid()
+    void wholeWeightsAreReported()
     {
         set("/network/rank", R"({"kind": "full"})");
         press("gapCompute");

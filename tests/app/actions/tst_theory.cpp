@@ -37,7 +37,7 @@ private slots:
         QCOMPARE(view().csv().split('\n', Qt::SkipEmptyParts).size(), 1 + drawn);
     }
 
-    void anotherProjectIsToldWhyThereIsNone()
+    void anotherProjectShowsWhyNothingIsKnown()
     {
         openTheoryOf(quickExample());
         auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));

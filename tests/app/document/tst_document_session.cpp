@@ -273,7 +273,7 @@ private slots:
         QVERIFY(session.close().ok());
     }
 
-    void aChangeOnDiskIsTold()
+    void aChangeOnDiskIsReported()
     {
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());
@@ -335,7 +335,7 @@ private slots:
         QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(1));
     }
 
-    void aLayoutChangedOnDiskIsTold()
+    void aLayoutChangedOnDiskIsReported()
     {
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());

@@ -24,7 +24,7 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
-    void theWindowSaysAtItsStartThatThereIsNone()
+    void theWindowReportsAMissingEngineAtItsStart()
     {
         openWindow(); // without a project, which somebody has then acted on
         QTRY_VERIFY(saysWhatIsMissing());

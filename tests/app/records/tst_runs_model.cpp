@@ -331,7 +331,7 @@ private slots:
         QCOMPARE(renamed.count(), 1);
     }
 
-    void aLiveRowIsTold()
+    void aLiveRowIsReported()
     {
         QSignalSpy changed(m_model.get(), &RunsModel::dataChanged);
         m_model->setLive("/runs/c", engine::RunStatus::Running, 7, 0.5);

@@ -77,7 +77,7 @@ private slots:
     }
 
     /// The reason is shown, and what needed the checkpoint can be asked for again.
-    void aPlaceThatIsGoneIsSaid()
+    void aPlaceThatIsGoneIsReported()
     {
         std::filesystem::rename(folder("there"), folder("gone"));
         const QPointer<ExportDialog> exported = ask<ExportDialog>("run:export");

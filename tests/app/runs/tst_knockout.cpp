@@ -121,7 +121,7 @@ private slots:
     }
 
     /// By mouse: a right click on an arc, a choice, and the answer while one waits.
-    void whatIfIsAnsweredInItsDialog()
+    void aShortcutsEffectIsAnsweredInItsDialog()
     {
         train();
         CanvasWidget& canvas = m_window->workspace().canvas();
@@ -220,7 +220,7 @@ private slots:
         QTRY_VERIFY(m_window->findChild<GoOnDialog*>() != nullptr);
     }
 
-    void whatCannotBeMeasuredIsTold()
+    void tellsWhyNothingCanBeMeasured()
     {
         m_window->actions().knockOut->trigger();
         QVERIFY2(m_window->bannerText().contains("no run in front"), qPrintable(m_window->bannerText()));
@@ -235,7 +235,7 @@ private slots:
     }
 
     /// Missing parts are refused before anything is loaded. A run that is deleted meanwhile is refused by the engine.
-    void whatTheNetworkLacksIsTold()
+    void refusesPartsThatTheNetworkLacks()
     {
         train();
         m_window->actions().knockOut->trigger();

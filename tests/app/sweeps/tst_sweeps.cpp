@@ -317,7 +317,7 @@ private slots:
     }
 
     /// The example trains with full batches, so the order of its examples has no effect.
-    void anAxisThatChangesNothingIsTold()
+    void anAxisThatChangesNothingIsReported()
     {
         const auto* total = m_panel->findChild<QLabel*>("sweepTotal");
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});

@@ -181,7 +181,7 @@ private slots:
         QVERIFY(m_window->session().isDraft() && m_window->session().modified());
     }
 
-    void anotherProgramsChangeIsOfferedWithWhatItIs()
+    void anotherProgramsChangeIsOfferedWithItsDescription()
     {
         m_window->openProject(m_project);
         projects::Project other = project();
@@ -243,7 +243,7 @@ private slots:
         QCOMPARE(table->model()->index(0, KeyBindings::Keys).data().toString(), QString("Ctrl+Alt+N"));
     }
 
-    void theDeviceSaysWhatItIsAndWhyAnotherIsNot()
+    void devicesAreDescribedAndRefusalsExplained()
     {
         m_window->openProject(m_project);
         QComboBox* device = nullptr;

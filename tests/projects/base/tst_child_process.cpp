@@ -60,7 +60,7 @@ class TestChildProcess : public QObject {
     Q_OBJECT
 
 private slots:
-    void itsEndIsTold()
+    void itsEndIsReported()
     {
         QCOMPARE(ChildProcess::start(shell("exit 3"))->wait(), 3);
         QCOMPARE(ChildProcess::start(shell("kill -KILL $$"))->wait(), 128 + SIGKILL);

@@ -158,7 +158,7 @@ private slots:
     }
 
     /// Inputs, ports and losses follow a new name, in the view of the tower.
-    void whatReadsATowerFollowsItsName()
+    void readersFollowTheNameOfATower()
     {
         Document document = after(distilled(), joinStack(distilled(), 0).edit); // reads "lower", which is the third
         const std::size_t lower = towerNamed(document.project, "lower");

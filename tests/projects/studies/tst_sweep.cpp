@@ -242,7 +242,7 @@ private slots:
     }
 
     /// An axis without effect is told: a seed that nothing is drawn from, or a field that is idle.
-    void axesThatChangeNothingAreTold()
+    void axesThatChangeNothingAreReported()
     {
         Project text = findExample("plain-language")->project;
         text.data.source = TextData{"a.txt", {}};

@@ -283,7 +283,7 @@ private slots:
         QVERIFY(alike(weights->values, expected));
     }
 
-    void plainIsPlainHoweverItIsSaid()
+    void plainIsPlainInEveryNotation()
     {
         for (const char* const name : {"plain", "grn-v2", "dca", "k-dca", "ancre-none", "denseformer", "mudd"}) {
             const DepthMix mix = mixNamed(name, 5);

@@ -59,7 +59,7 @@ private slots:
         QVERIFY(tests::isRefusedAt(all, "prune", "only 3 of 4 shortcuts can be left out together, got 4"));
     }
 
-    void unknownMeasuresAreTold()
+    void unknownMeasuresAreReported()
     {
         const Project project = wiredAs("ancre-ingoing");
         QVERIFY(

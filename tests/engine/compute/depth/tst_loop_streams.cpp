@@ -168,7 +168,7 @@ private Q_SLOTS:
         QVERIFY(distance(gradient(*shared, "head.norm.weight"), both) < 1e-12);
     }
 
-    void whatStreamsCannotBeWith_data()
+    void streamsExcludeOtherWirings_data()
     {
         QTest::addColumn<QString>("topology");
         QTest::addColumn<int>("gradientVisits");
@@ -180,7 +180,7 @@ private Q_SLOTS:
         QTest::newRow("mhc") << "mhc" << 0 << "no single residual";
         QTest::newRow("truncated") << "plain" << 1 << "would never train";
     }
-    void whatStreamsCannotBeWith()
+    void streamsExcludeOtherWirings()
     {
         QFETCH(QString, topology);
         QFETCH(int, gradientVisits);

@@ -109,7 +109,7 @@ private Q_SLOTS:
     }
 
     /// A file of another version is reported as older or newer, not as damaged, and is replaced.
-    void anotherFormatIsSaid()
+    void anotherFormatIsReported()
     {
         for (const auto& [format, said] :
              {std::pair("residua fit 1", "is of an older format of this cache (1, here 3)"),

@@ -355,7 +355,7 @@ private slots:
     }
 
     /// A tower that nothing measures is refused with the reason and the way on.
-    void whatNothingMeasuresIsRefused()
+    void refusesATowerThatNothingMeasures()
     {
         projects::Project project = twoTowerRun("plain");
         project.network = tests::quickLanguage(kTowerSteps).network;

@@ -123,7 +123,7 @@ private Q_SLOTS:
         QCOMPARE(launchProblem(fakeKernels(), gpu), std::string());
     }
 
-    void slowCallsAreTold()
+    void slowCallsAreReported()
     {
         const tests::FakeCuda cuda;
         QCOMPARE(slowKernelNote(nullptr, 0), std::string());

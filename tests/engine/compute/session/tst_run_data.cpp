@@ -92,7 +92,7 @@ private slots:
         QVERIFY2(answers.notes.empty(), answers.all().c_str());
     }
 
-    void aRunThatMovesAloneIsTold()
+    void aRunThatMovesAloneIsReported()
     {
         const fs::path moved = root() / "elsewhere" / "deep" / "a";
         fs::create_directories(moved.parent_path());

@@ -196,7 +196,7 @@ private Q_SLOTS:
         QCOMPARE(std::ssize(*made), 2 * 4 * modules);
     }
 
-    void whatAWiringLacksIsNamed()
+    void namesPartsThatAWiringLacks()
     {
         const engine::TrainerParts parts = languageOf("mhc");
         const auto refusal = [](const Project& project, auto change) {

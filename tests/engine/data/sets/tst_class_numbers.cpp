@@ -121,7 +121,7 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(numbered(labels, classes, {kNewestReading, words(names)}, asked)), expected);
     }
 
-    void whatLabelsBecomeIsNoted_data()
+    void notesTheNumbersOfLabels_data()
     {
         QTest::addColumn<QString>("labels"); // of the training data, separated by |
         QTest::addColumn<int>("classes");
@@ -150,7 +150,7 @@ private Q_SLOTS:
         row("names of the network", "ant|cow", 3, "ant|bee|cow", "no example of the training data has the class bee");
         row("a name and its number", "neg|0|pos", 2, "neg|pos", "the labels \"0\", \"neg\" are one class, neg");
     }
-    void whatLabelsBecomeIsNoted()
+    void notesTheNumbersOfLabels()
     {
         QFETCH(QString, labels);
         QFETCH(int, classes);

@@ -189,7 +189,7 @@ private slots:
         QVERIFY(told != notes.end());
     }
 
-    void partsAreTold()
+    void partsAreReported()
     {
         projects::Project project = projectOf(threeParts({1, 2, 1}));
         project.training.steps = 100;
@@ -221,7 +221,7 @@ private slots:
         QVERIFY(std::ranges::none_of(notes, [](const std::string& note) { return isIn(note, "part 2 (b.txt) is"); }));
     }
 
-    void aShareThatIsTooSmallForValidationIsTold()
+    void aShareThatIsTooSmallForValidationIsReported()
     {
         const auto dataset = opened(threeParts({1, 1, 1e-6}));
         QVERIFY(dataset);

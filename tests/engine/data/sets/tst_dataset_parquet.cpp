@@ -269,7 +269,7 @@ private slots:
         QCOMPARE(asked, 2); // within the row group
     }
 
-    void withoutTheLibraryThatIsSaid()
+    void aMissingLibraryIsReported()
     {
         writeAll(m_folder / "d.parquet", parquetOf(rows("x")));
         QProcess other; // a process looks for the library once

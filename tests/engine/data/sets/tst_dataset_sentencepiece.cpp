@@ -87,7 +87,7 @@ private slots:
         }
     }
 
-    void aSettingOfTheCacheThatIsNoneIsSaid()
+    void anInvalidSettingOfTheCacheIsReported()
     {
         const auto model = trainModel();
         const std::string text(2000, 'a');

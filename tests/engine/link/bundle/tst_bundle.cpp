@@ -471,7 +471,7 @@ private slots:
     }
 
     /// Data may be anywhere, but the user must be told where.
-    void dataOutsideOfTheProjectAreSaid()
+    void dataOutsideOfTheProjectAreReported()
     {
         const std::string secret = (m_root / "secret.txt").string();
         write(secret, "x");

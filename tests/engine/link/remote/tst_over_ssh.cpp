@@ -129,7 +129,7 @@ private slots:
     }
 
     /// ssh's own words say why.
-    void aServerThatKnowsNoKeyIsSaid()
+    void aServerThatKnowsNoKeyIsReported()
     {
         QFile::rename(path("userKey.pub"), path("otherKey.pub"));
         SessionProbe probe({"ssh", EngineRemote::Kind::CommandLine, ssh() + " " + engine(), {}});

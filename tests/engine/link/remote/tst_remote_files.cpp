@@ -199,7 +199,7 @@ private slots:
         QVERIFY(std::holds_alternative<FilesRefused>(link.ask(ReadPart{-1})));
     }
 
-    void aMessageThatIsNoneIsRefused()
+    void invalidMessagesAreRefused()
     {
         Link link(place());
         for (const char* const text : {"", "[]", "[9,[]]", "[0,[[[\"x\"]]]]", "{\"a\":1}"}) {

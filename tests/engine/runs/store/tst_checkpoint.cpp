@@ -104,7 +104,7 @@ private slots:
     }
 
     /// Both runs have the same shapes, and their checkpoints are intact.
-    void thoseOfAnotherRunAreRefused()
+    void refusesCheckpointsOfAnotherRun()
     {
         const Example example;
         const fs::path run = m_run / "a";

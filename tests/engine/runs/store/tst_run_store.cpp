@@ -248,7 +248,7 @@ private slots:
         QCOMPARE(reader->metric(metric::kLoss).size(), 1u);
     }
 
-    void aStoreThatIsNoneBlocksNothing_data()
+    void anInvalidStoreBlocksNothing_data()
     {
         QTest::addColumn<int>("what");
         QTest::newRow("garbage") << 0;
@@ -259,7 +259,7 @@ private slots:
         QTest::newRow("a link out of the run") << 5;
         QTest::newRow("other tables") << 6;
     }
-    void aStoreThatIsNoneBlocksNothing()
+    void anInvalidStoreBlocksNothing()
     {
         QFETCH(int, what);
         {
