@@ -37,7 +37,9 @@ AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget
       m_form(new QFormLayout),
       m_added(new QVBoxLayout),
       m_reason(plainLabel({}, this)),
-      m_progress(new QProgressBar(this))
+      m_progress(new QProgressBar(this)),
+      m_buttons(new QDialogButtonBox(QDialogButtonBox::Cancel, this)),
+      m_go(m_buttons->addButton(words.go, QDialogButtonBox::AcceptRole))
 {
     setObjectName(name + QStringLiteral("Dialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -49,8 +51,6 @@ AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget
     m_progress->setObjectName(name + QStringLiteral("Progress"));
     m_progress->setAccessibleName(tr("Share of the work that is done"));
     m_progress->hide();
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_go = buttons->addButton(words.go, QDialogButtonBox::AcceptRole);
     m_go->setObjectName(name + QStringLiteral("Go"));
     m_go->setDefault(true);
     auto* column = new QVBoxLayout(this);
@@ -60,9 +60,9 @@ AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget
     column->addWidget(m_reason);
     column->addWidget(m_progress);
     column->addStretch();
-    column->addWidget(buttons);
+    column->addWidget(m_buttons);
     connect(m_go, &QPushButton::clicked, this, &AskDialog::begin);
-    connect(buttons, &QDialogButtonBox::rejected, this, &AskDialog::reject);
+    connect(m_buttons, &QDialogButtonBox::rejected, this, &AskDialog::reject);
 }
 
 void AskDialog::add(QWidget* widget)

@@ -3,6 +3,7 @@
 
 #include <QDialog>
 
+class QDialogButtonBox;
 class QFormLayout;
 class QLabel;
 class QProgressBar;
@@ -35,6 +36,7 @@ protected:
     /// Adds a widget above the reason.
     void add(QWidget* widget);
     [[nodiscard]] QPushButton& goButton() { return *m_go; }
+    [[nodiscard]] QDialogButtonBox& buttons() { return *m_buttons; }
     /// Shows a text, or an error, in the place of the reason. Empty: none.
     void tell(const QString& text) { showReason(text, "muted"); }
     void tellError(const QString& text) { showReason(text, "error"); }
@@ -53,7 +55,8 @@ private:
     QVBoxLayout* m_added;
     QLabel* m_reason;
     QProgressBar* m_progress;
-    QPushButton* m_go = nullptr;
+    QDialogButtonBox* m_buttons;
+    QPushButton* m_go;
     bool m_refused = false; ///< the shown reason is refuse()'s
 };
 

@@ -7,7 +7,6 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
-#include "app/look/theme.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/model/data_source.h"
 
@@ -18,10 +17,8 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include <utility>
 
@@ -31,55 +28,27 @@ namespace {
 
 constexpr int kImportWidth = 560;
 constexpr int kImportRowSpacing = 8; ///< pixels
-constexpr int kImportSteps = 1000;
-constexpr int kTableHeight = 240; ///< pixels
+constexpr int kTableHeight = 240;    ///< pixels
 
 } // namespace
 
 ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects, QWidget* parent)
-    : QDialog(parent),
+    : AskDialog(QStringLiteral("import"), {tr("Import a model"), {}, tr("Import")}, kImportWidth, parent),
       m_engine(engine),
       m_projects(std::move(projects)),
       m_folder(new QLineEdit(this)),
       m_name(new QLineEdit(this)),
       m_data(new QLineEdit(this)),
       m_place(new QLabel(this)),
-      m_progress(new QProgressBar(this)),
-      m_problem(new QLabel(this)),
-      m_table(makeTable())
+      m_table(makeTable()),
+      m_cancel(buttons().button(QDialogButtonBox::Cancel))
 {
-    setObjectName(QStringLiteral("importDialog"));
-    setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(tr("Import a model"));
-    setMinimumWidth(kImportWidth);
-    growWithContent(*this);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_cancel = buttons->button(QDialogButtonBox::Cancel);
-    m_begin = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
-    m_begin->setObjectName(QStringLiteral("importBegin"));
-    m_begin->setDefault(true);
     m_place->setProperty("role", QStringLiteral("muted"));
     m_place->setWordWrap(true);
-    m_place->setTextFormat(Qt::PlainText); // it contains names that may come from other people, like the problem
-    m_problem->setTextFormat(Qt::PlainText);
-    m_problem->setObjectName(QStringLiteral("importProblem"));
-    m_problem->setProperty("role", QStringLiteral("error"));
-    m_problem->setWordWrap(true);
-    m_problem->hide();
-    m_progress->setObjectName(QStringLiteral("importProgress"));
-    m_progress->setAccessibleName(tr("Weights that are read and written"));
-    m_progress->setRange(0, kImportSteps);
-    m_progress->hide();
-    auto* column = new QVBoxLayout(this);
-    column->addLayout(makeForm());
-    column->addWidget(m_place);
-    column->addWidget(m_progress);
-    column->addWidget(m_problem);
-    column->addWidget(m_table, 1);
-    column->addStretch(0);
-    column->addWidget(buttons);
-    connect(m_begin, &QPushButton::clicked, this, &ImportDialog::begin);
-    connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
+    m_place->setTextFormat(Qt::PlainText); // it contains names that may come from other people
+    addRows();
+    add(m_place);
+    add(m_table);
     update();
 }
 
@@ -96,7 +65,7 @@ void ImportDialog::ask(Query query)
         },
         [this](const engine::QueryProgress& progress) {
             if (!m_givenUp) {
-                m_progress->setValue(static_cast<int>(kImportSteps * progress.share));
+                setShare(progress.share);
             }
         });
     update();
@@ -115,7 +84,7 @@ QTreeWidget* ImportDialog::makeTable()
     return table;
 }
 
-QFormLayout* ImportDialog::makeForm()
+void ImportDialog::addRows()
 {
     m_folder->setObjectName(QStringLiteral("importFolder"));
     m_folder->setAccessibleName(tr("Model"));
@@ -135,12 +104,10 @@ QFormLayout* ImportDialog::makeForm()
     browseTexts->setAccessibleName(tr("Browse for data"));
     auto* browseFolders = new QPushButton(tr("Folder…"), this);
     browseFolders->setAccessibleName(tr("Browse for a folder of data"));
-    auto* form = new QFormLayout;
-    form->setVerticalSpacing(kImportRowSpacing);
-    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Model"), fieldRow(m_folder, {browseModels, browseTensors}));
-    form->addRow(tr("Name"), m_name);
-    form->addRow(tr("Data"), fieldRow(m_data, {browseTexts, browseFolders}));
+    form().setVerticalSpacing(kImportRowSpacing);
+    form().addRow(tr("Model"), fieldRow(m_folder, {browseModels, browseTensors}));
+    form().addRow(tr("Name"), m_name);
+    form().addRow(tr("Data"), fieldRow(m_data, {browseTexts, browseFolders}));
     connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
     connect(browseTensors, &QPushButton::clicked, this, &ImportDialog::browseFile);
     connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
@@ -149,7 +116,7 @@ QFormLayout* ImportDialog::makeForm()
     connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
     for (const QLineEdit* field : {m_folder, m_name, m_data}) {
         connect(field, &QLineEdit::textChanged, this, [this] { // what is told is about other input
-            m_problem->hide();
+            tell({});
             m_table->hide();
         });
     }
@@ -157,7 +124,6 @@ QFormLayout* ImportDialog::makeForm()
     acceptPaths(*m_folder, onlyPaths({PathKind::Model, PathKind::Tensors, PathKind::Folder},
                                      tr("a model's folder, or one .safetensors file")));
     acceptPaths(*m_data, onlyData());
-    return form;
 }
 
 void ImportDialog::setFolder(const QString& folder)
@@ -216,7 +182,7 @@ void ImportDialog::update()
     }
     const QString name = m_name->text().trimmed();
     const bool named = file ? openProject().has_value() : !model.isEmpty() && !name.isEmpty();
-    m_begin->setEnabled(named && !m_question && !m_looks);
+    goButton().setEnabled(named && !m_question && !m_looks);
     m_cancel->setEnabled(!m_givenUp);
     m_name->setEnabled(!file);
     m_data->setEnabled(!file);
@@ -245,12 +211,9 @@ QString ImportDialog::place(const QString& model, const QString& name) const
 
 void ImportDialog::begin()
 {
-    m_problem->hide();
     m_table->hide();
     m_cancel->setText(tr("Cancel"));
-    m_progress->setRange(0, kImportSteps);
-    m_progress->setValue(0);
-    m_progress->show();
+    setBusy();
     if (namesFile()) {
         load();
         return;
@@ -325,7 +288,7 @@ void ImportDialog::take(const engine::LoadWeightsReady& made)
         return;
     }
     m_question.reset();
-    m_progress->hide();
+    setDone({});
     m_table->clear();
     qsizetype fitting = 0;
     for (const engine::LoadWeightsReady::Row& row : made.rows) {
@@ -363,9 +326,8 @@ void ImportDialog::end(const QString& problem)
 {
     m_question.reset();
     m_givenUp = false;
-    m_progress->hide();
-    m_problem->setText(problem);
-    m_problem->show();
+    setDone({});
+    tellError(problem);
     update();
 }
 
@@ -377,7 +339,7 @@ void ImportDialog::reject()
         return;
     }
     if (!std::exchange(m_givenUp, true)) {
-        m_progress->setRange(0, 0); // until the engine or the look at the data has ended
+        setBusy(); // until the engine or the look at the data has ended
         if (m_question) {
             m_engine.giveUp(*m_question);
         }

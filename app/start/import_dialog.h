@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/look/ask_dialog.h"
 #include "engine/base/api/session.h"
-
-#include <QDialog>
 
 #include <filesystem>
 #include <functional>
@@ -11,11 +10,7 @@
 #include <string>
 #include <vector>
 
-class QFormLayout;
-class QLabel;
 class QLineEdit;
-class QProgressBar;
-class QPushButton;
 class QTreeWidget;
 
 namespace residua::app {
@@ -32,7 +27,7 @@ struct OntoProject {
 /// project. Shows the progress; Cancel stops the import, and the dialog reports whether this was in time, in which case
 /// nothing is left. A single safetensors file instead becomes the first weights of a run of the open project, and a
 /// table shows which tensors fit. Not modal. GUI thread.
-class ImportDialog : public QDialog {
+class ImportDialog : public AskDialog {
     Q_OBJECT
 public:
     /// New projects are made in `projects`. `engine` must outlive the dialog.
@@ -53,7 +48,7 @@ public slots:
     void reject() override;
 
 private:
-    [[nodiscard]] QFormLayout* makeForm();
+    void addRows();
     [[nodiscard]] QTreeWidget* makeTable();
     template <class Query>
     void ask(Query query);
@@ -63,7 +58,7 @@ private:
     void browseDataFolder();
     void update();
     [[nodiscard]] QString place(const QString& model, const QString& name) const;
-    void begin();
+    void begin() override;
     void lookAtData(const std::filesystem::path& path, engine::ImportRequest request);
     void load();
     [[nodiscard]] static QString givenUpText();
@@ -81,11 +76,8 @@ private:
     QLineEdit* m_name;
     QLineEdit* m_data;
     QLabel* m_place;
-    QProgressBar* m_progress;
-    QLabel* m_problem;
     QTreeWidget* m_table; ///< the tensors of a file and whether they fit
-    QPushButton* m_begin = nullptr;
-    QPushButton* m_cancel = nullptr;
+    QPushButton* m_cancel;
     bool m_named = false; ///< true if the user has changed the name, so that the folder's name is not proposed any more
     std::function<std::optional<OntoProject>()> m_onto;
     std::optional<engine::QueryTag> m_question;

@@ -5,7 +5,6 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
-#include "app/look/theme.h"
 #include "app/start/asked_data.h"
 
 #include <QDialogButtonBox>
@@ -15,9 +14,7 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QProgressBar>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <utility>
@@ -28,7 +25,6 @@ namespace {
 
 constexpr int kTokeniserWidth = 520;
 constexpr int kTokeniserRowSpacing = 8; ///< pixels
-constexpr int kTokeniserSteps = 1000;
 
 QString fileName(const std::filesystem::path& path)
 {
@@ -56,51 +52,31 @@ std::optional<TokeniserDialog::Subject> TokeniserDialog::subjectOf(const project
 }
 
 TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget* parent)
-    : QDialog(parent),
+    : AskDialog(QStringLiteral("tokeniser"),
+                {tr("Train a tokeniser"),
+                 tr("Learns the pieces that %1 is cut into, as a SentencePiece model. Each byte is a piece too, so "
+                    "that nothing of the text is lost.")
+                     .arg(fileName(subject.text)),
+                 tr("Train")},
+                kTokeniserWidth, parent),
       m_engine(engine),
       m_subject(std::move(subject)),
-      m_form(new QFormLayout),
-      m_fields(*m_form, QStringLiteral("tokeniser")),
+      m_fields(form(), QStringLiteral("tokeniser")),
       m_note(new QLabel(this)),
       m_stage(new QLabel(this)),
-      m_progress(new QProgressBar(this)),
       m_figures(new QLabel(this)),
       m_pieces(new QLabel(this)),
-      m_problem(new QLabel(this))
+      m_use(buttons().addButton(tr("Use it"), QDialogButtonBox::AcceptRole)),
+      m_cancel(buttons().button(QDialogButtonBox::Cancel))
 {
-    setObjectName(QStringLiteral("tokeniserDialog"));
-    setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(tr("Train a tokeniser"));
-    setMinimumWidth(kTokeniserWidth);
-    growWithContent(*this);
-    auto* words = new QLabel(tr("Learns the pieces that %1 is cut into, as a SentencePiece model. Each byte is a piece "
-                                "too, so that nothing of the text is lost.")
-                                 .arg(fileName(m_subject.text)),
-                             this);
-    words->setWordWrap(true);
-    words->setTextFormat(Qt::PlainText); // it contains a file's name
-    words->setProperty("role", QStringLiteral("muted"));
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_cancel = buttons->button(QDialogButtonBox::Cancel);
-    m_train = buttons->addButton(tr("Train"), QDialogButtonBox::ActionRole);
-    m_train->setObjectName(QStringLiteral("tokeniserTrain"));
-    m_use = buttons->addButton(tr("Use it"), QDialogButtonBox::AcceptRole);
     m_use->setObjectName(QStringLiteral("tokeniserUse"));
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(words);
-    column->addLayout(m_form);
-    m_form->setVerticalSpacing(kTokeniserRowSpacing);
-    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    form().setVerticalSpacing(kTokeniserRowSpacing);
     m_fields.add(engine::TokeniserTraining{});
-    makeLabels(*column);
-    column->addStretch(1);
-    column->addWidget(buttons);
-    connect(m_train, &QPushButton::clicked, this, &TokeniserDialog::begin);
+    makeLabels();
     connect(m_use, &QPushButton::clicked, this, [this] {
         emit chosen(m_ready->model, m_ready->tokeniser.pieces);
         accept();
     });
-    connect(buttons, &QDialogButtonBox::rejected, this, &TokeniserDialog::reject);
     m_fields.chooser("output").setAccessibleName(tr("Choose the model's file"));
     connect(&m_fields.chooser("output"), &QPushButton::clicked, this, &TokeniserDialog::browse);
     acceptNewPath(m_fields.editor<QLineEdit>("output"),
@@ -109,14 +85,15 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
     update();
 }
 
-void TokeniserDialog::makeLabels(QVBoxLayout& column)
+void TokeniserDialog::makeLabels()
 {
     const std::pair<QLabel*, const char*> roles[] = {
-        {m_note, "muted"}, {m_stage, "muted"}, {m_figures, ""}, {m_pieces, ""}, {m_problem, "error"}};
+        {m_note, "muted"}, {m_stage, "muted"}, {m_figures, ""}, {m_pieces, ""}};
     for (const auto& [label, role] : roles) {
         label->setProperty("role", QLatin1String(role));
         label->setWordWrap(true);
         label->hide();
+        add(label);
     }
     m_note->setObjectName(QStringLiteral("tokeniserNote"));
     m_stage->setObjectName(QStringLiteral("tokeniserStage"));
@@ -125,16 +102,6 @@ void TokeniserDialog::makeLabels(QVBoxLayout& column)
     m_pieces->setTextFormat(Qt::PlainText);
     m_pieces->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_pieces->setToolTip(tr("A line of the text in pieces; ▁ is a space."));
-    m_problem->setObjectName(QStringLiteral("tokeniserProblem"));
-    m_problem->setTextFormat(Qt::PlainText);
-    m_progress->setObjectName(QStringLiteral("tokeniserProgress"));
-    m_progress->setAccessibleName(tr("How much of the training is done"));
-    m_progress->setRange(0, kTokeniserSteps);
-    m_progress->hide();
-    for (QWidget* widget :
-         std::initializer_list<QWidget*>{m_note, m_stage, m_progress, m_figures, m_pieces, m_problem}) {
-        column.addWidget(widget);
-    }
 }
 
 engine::TokeniserTraining TokeniserDialog::training() const
@@ -175,15 +142,15 @@ void TokeniserDialog::update()
     m_ready.reset();
     m_figures->hide();
     m_pieces->hide();
-    m_problem->hide();
+    tell({});
     m_note->setText(tr("A file of that name is there and is replaced: runs that were trained with it lose their "
                        "tokeniser. Another name keeps both."));
     m_note->setVisible(!m_question && QFileInfo::exists(place));
-    for (int row = 0; row < m_form->rowCount(); ++row) {
-        m_form->itemAt(row, QFormLayout::FieldRole)->widget()->setEnabled(!m_question);
+    for (int row = 0; row < form().rowCount(); ++row) {
+        form().itemAt(row, QFormLayout::FieldRole)->widget()->setEnabled(!m_question);
     }
-    m_train->setEnabled(!m_question && !place.isEmpty());
-    m_train->setDefault(true);
+    goButton().setEnabled(!m_question && !place.isEmpty());
+    goButton().setDefault(true);
     m_use->setEnabled(false);
     m_cancel->setEnabled(true);
 }
@@ -201,20 +168,20 @@ void TokeniserDialog::begin()
         },
         [this](const engine::QueryProgress& progress) {
             if (!m_givesUp) {
-                showShare(progress.share);
+                setShare(progress.share);
+                showStage(progress.share);
             }
         });
+    setBusy();
     update();
-    showShare(0);
+    showStage(0);
     m_stage->show();
-    m_progress->show();
 }
 
-void TokeniserDialog::showShare(double share)
+void TokeniserDialog::showStage(double share)
 {
     const bool reads = share < engine::TokeniserProgress::kRead;
     m_stage->setText(reads ? tr("Reading the text …") : tr("Learning pieces …"));
-    m_progress->setValue(static_cast<int>(kTokeniserSteps * share));
 }
 
 void TokeniserDialog::showTrained(const engine::TokeniserReady& ready)
@@ -239,10 +206,9 @@ void TokeniserDialog::end(const QString& problem)
 {
     m_question.reset();
     m_stage->hide();
-    m_progress->hide();
+    setDone({});
     update();
-    m_problem->setText(problem);
-    m_problem->setVisible(!problem.isEmpty());
+    tellError(problem);
 }
 
 /// Cancels running work first; the engine reports when it is removed.

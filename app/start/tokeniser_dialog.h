@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/look/ask_dialog.h"
 #include "app/properties/field_form.h"
 #include "engine/base/api/session.h"
 #include "projects/model/data_source.h"
-
-#include <QDialog>
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
-class QFormLayout;
 class QLabel;
-class QProgressBar;
-class QPushButton;
-class QVBoxLayout;
 
 namespace residua::app {
 
@@ -24,7 +19,7 @@ class EngineBridge;
 /// Asks for a tokeniser's kind, size and file and trains it on a text. Then shows the tokens of that text, until the
 /// user accepts the tokeniser or tries another. Closing the dialog, or Cancel, stops running work. Not modal. GUI
 /// thread.
-class TokeniserDialog : public QDialog {
+class TokeniserDialog : public AskDialog {
     Q_OBJECT
 public:
     /// Absolute paths; `field` is for JSON Lines.
@@ -48,28 +43,24 @@ public slots:
     void reject() override;
 
 private:
-    void makeLabels(QVBoxLayout& column);
+    void makeLabels();
     void browse();
     void update();
-    void begin();
-    void showShare(double share);
+    void begin() override;
+    void showStage(double share);
     void showTrained(const engine::TokeniserReady& ready);
     void end(const QString& problem);
     [[nodiscard]] engine::TokeniserTraining training() const;
 
     EngineBridge& m_engine;
     Subject m_subject;
-    QFormLayout* m_form;
     FieldForm m_fields;
-    QLabel* m_note;  ///< about the file
-    QLabel* m_stage; ///< the current stage
-    QProgressBar* m_progress;
+    QLabel* m_note;    ///< about the file
+    QLabel* m_stage;   ///< the current stage
     QLabel* m_figures; ///< of the trained tokeniser
     QLabel* m_pieces;
-    QLabel* m_problem;
-    QPushButton* m_train = nullptr;
-    QPushButton* m_use = nullptr;
-    QPushButton* m_cancel = nullptr;
+    QPushButton* m_use;
+    QPushButton* m_cancel;
     bool m_givesUp = false;
     std::optional<engine::QueryTag> m_question;
     std::optional<engine::TokeniserReady> m_ready; ///< the shown result

@@ -39,10 +39,10 @@ private slots:
     void theFolderNamesTheProject()
     {
         QCOMPARE(line("importName")->text(), QString());
-        QVERIFY(!button("importBegin")->isEnabled());
+        QVERIFY(!button("importGo")->isEnabled());
         QTest::keyClicks(line("importFolder"), m_folder->filePath("tiny-llama"));
         QCOMPARE(line("importName")->text(), QString("tiny-llama"));
-        QVERIFY(button("importBegin")->isEnabled());
+        QVERIFY(button("importGo")->isEnabled());
         line("importName")->selectAll();
         QTest::keyClicks(line("importName"), "mine");
         line("importFolder")->clear();
@@ -53,10 +53,10 @@ private slots:
     void cancelledImportLeavesNoFiles()
     {
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        QVERIFY(!button("importBegin")->isEnabled());
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
+        QVERIFY(!button("importGo")->isEnabled());
         QTest::keyClick(m_dialog, Qt::Key_Escape);
-        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importReason"));
         QVERIFY(!problem->isVisible()); // the engine has not answered
         QTRY_VERIFY(problem->isVisible());
         if (problem->text().contains("tiny-llama")) {
@@ -66,7 +66,7 @@ private slots:
         QCOMPARE(QDir(m_folder->filePath("Residua")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
                  QStringList());
         QVERIFY(m_dialog->isVisible());
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isOpen());
         QCOMPARE(m_window->session().directory(), folder("Residua") / "tiny-llama");
         QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
@@ -77,10 +77,10 @@ private slots:
     {
         const QString file = m_folder->filePath("tiny-llama/model.safetensors");
         line("importFolder")->setText(file);
-        QVERIFY(!button("importBegin")->isEnabled());
+        QVERIFY(!button("importGo")->isEnabled());
         QVERIFY(!line("importName")->isEnabled());
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isOpen() && !m_dialog);
 
         m_window->actions().import->trigger();
@@ -88,8 +88,8 @@ private slots:
         QVERIFY(m_dialog && QTest::qWaitForWindowExposed(m_dialog));
         auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
         line("importFolder")->setText(file);
-        QVERIFY(button("importBegin")->isEnabled() && !table->isVisible());
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QVERIFY(button("importGo")->isEnabled() && !table->isVisible());
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTRY_VERIFY(table->isVisible());
         QVERIFY(table->topLevelItemCount() > 10);
         for (int i = 0; i < table->topLevelItemCount(); ++i) {
@@ -111,7 +111,7 @@ private slots:
         config.write(QJsonDocument(said).toJson());
         config.close();
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
         QTRY_VERIFY(table->isVisible());
         int missing = 0;
@@ -128,12 +128,12 @@ private slots:
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
         QVERIFY(QDir(m_folder->path()).mkdir("empty"));
         line("importData")->setText(m_folder->filePath("no/../empty"));
-        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        QVERIFY(!problem->isVisible() && !button("importBegin")->isEnabled());
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importReason"));
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
+        QVERIFY(!problem->isVisible() && !button("importGo")->isEnabled());
         QTRY_VERIFY(problem->isVisible());
         QVERIFY2(problem->text().contains(m_folder->filePath("empty")), qPrintable(problem->text()));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTest::keyClick(m_dialog, Qt::Key_Escape);
         QVERIFY(m_dialog->isVisible() && !problem->isVisible());
         QTRY_VERIFY(problem->isVisible());
@@ -144,7 +144,7 @@ private slots:
         tokens.close();
         line("importData")->setText(tokens.fileName());
         QVERIFY(!problem->isVisible()); // it was about other data
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTRY_VERIFY2(m_window->session().isOpen(), qPrintable(problem->text()));
     }
 
@@ -163,8 +163,8 @@ private slots:
         ImportDialog dialog(bridge, folder("made"));
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         dialog.setFolder(m_folder->path()); // no model
-        auto* problem = dialog.findChild<QLabel*>(QStringLiteral("importProblem"));
-        auto* begin = dialog.findChild<QPushButton*>(QStringLiteral("importBegin"));
+        auto* problem = dialog.findChild<QLabel*>(QStringLiteral("importReason"));
+        auto* begin = dialog.findChild<QPushButton*>(QStringLiteral("importGo"));
         begin->click();
         QTRY_VERIFY(!problem->text().isEmpty());
         QSignalSpy imported(&dialog, &ImportDialog::imported);
@@ -186,7 +186,7 @@ private slots:
     void aWindowThatIsClosedEndsTheImport()
     {
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
         m_window.reset();
         QVERIFY(!m_dialog);
     }
@@ -196,8 +196,8 @@ private slots:
     {
         line("importFolder")->setText(m_folder->path()); // no model
         const int before = line("importName")->height();
-        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QTest::mouseClick(button("importGo"), Qt::LeftButton);
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importReason"));
         QTRY_VERIFY(problem->isVisible());
         problem->setText(QString("it cannot be imported. ").repeated(30));
         QTRY_VERIFY(problem->height() >= problem->heightForWidth(problem->width()));

@@ -53,8 +53,8 @@ private slots:
         typeSize(*dialog, "400");
         QVERIFY(place(*dialog)->text().endsWith("project/verse-unigram-400.model"));
         QVERIFY(!button(*dialog, "tokeniserUse")->isEnabled());
-        QTest::mouseClick(button(*dialog, "tokeniserTrain"), Qt::LeftButton);
-        QVERIFY(!button(*dialog, "tokeniserTrain")->isEnabled());
+        QTest::mouseClick(button(*dialog, "tokeniserGo"), Qt::LeftButton);
+        QVERIFY(!button(*dialog, "tokeniserGo")->isEnabled());
         QVERIFY(child<QProgressBar>(*dialog, "tokeniserProgress")->isVisible());
         QTRY_VERIFY(button(*dialog, "tokeniserUse")->isEnabled());
         QVERIFY(!child<QProgressBar>(*dialog, "tokeniserProgress")->isVisible());
@@ -95,14 +95,14 @@ private slots:
         QVERIFY(dialog);
         typeSize(*dialog, "50000");
         train(*dialog);
-        const QString problem = child<QLabel>(*dialog, "tokeniserProblem")->text();
-        QVERIFY(child<QLabel>(*dialog, "tokeniserProblem")->isVisible());
+        const QString problem = child<QLabel>(*dialog, "tokeniserReason")->text();
+        QVERIFY(child<QLabel>(*dialog, "tokeniserReason")->isVisible());
         const QRegularExpression most("verse.txt\\] is too small for so many pieces: .*at most (\\d+): ask for fewer");
         QVERIFY2(problem.contains(most), qPrintable(problem));
         QVERIFY(!button(*dialog, "tokeniserUse")->isEnabled());
         QCOMPARE(models(), QStringList());
         typeSize(*dialog, most.match(problem).captured(1));
-        QVERIFY(!child<QLabel>(*dialog, "tokeniserProblem")->isVisible());
+        QVERIFY(!child<QLabel>(*dialog, "tokeniserReason")->isVisible());
         train(*dialog);
         QVERIFY(button(*dialog, "tokeniserUse")->isEnabled());
         QCOMPARE(models().size(), 1);
@@ -118,16 +118,16 @@ private slots:
         TokeniserDialog* dialog = open();
         QVERIFY(dialog);
         typeSize(*dialog, "20000");
-        QTest::mouseClick(button(*dialog, "tokeniserTrain"), Qt::LeftButton);
+        QTest::mouseClick(button(*dialog, "tokeniserGo"), Qt::LeftButton);
         auto* stage = child<QLabel>(*dialog, "tokeniserStage");
         QTRY_VERIFY(stage->text().startsWith("Learning") || !stage->isVisible());
         QVERIFY(stage->isVisible()); // else the text was too short for this
         QTest::keyClick(dialog, Qt::Key_Escape);
-        auto* problem = child<QLabel>(*dialog, "tokeniserProblem");
+        auto* problem = child<QLabel>(*dialog, "tokeniserReason");
         QTRY_VERIFY(problem->isVisible());
         QVERIFY2(problem->text().contains("given up; nothing of it is left"), qPrintable(problem->text()));
         QCOMPARE(QDir(m_folder->filePath("project")).entryList({"verse*"}, QDir::Files), QStringList{"verse.txt"});
-        QVERIFY(button(*dialog, "tokeniserTrain")->isEnabled());
+        QVERIFY(button(*dialog, "tokeniserGo")->isEnabled());
         QTest::keyClick(dialog, Qt::Key_Escape); // now it closes
         QTRY_VERIFY(!m_window->findChild<TokeniserDialog*>());
         QVERIFY(!m_window->session().history().canUndo());
@@ -139,7 +139,7 @@ private slots:
         TokeniserDialog* dialog = open();
         QVERIFY(dialog);
         typeSize(*dialog, "20000");
-        QTest::mouseClick(button(*dialog, "tokeniserTrain"), Qt::LeftButton);
+        QTest::mouseClick(button(*dialog, "tokeniserGo"), Qt::LeftButton);
         m_window.reset();
         QCOMPARE(QDir(m_folder->filePath("project")).entryList({"verse*"}, QDir::Files), QStringList{"verse.txt"});
     }
@@ -160,7 +160,7 @@ private slots:
         typeSize(*dialog, "440");
         QCOMPARE(place(*dialog)->text(), m_folder->filePath("none/m.model")); // a name of the user's stays
         train(*dialog);
-        const QString problem = child<QLabel>(*dialog, "tokeniserProblem")->text();
+        const QString problem = child<QLabel>(*dialog, "tokeniserReason")->text();
         QVERIFY2(problem.contains("expected a folder"), qPrintable(problem));
     }
 
@@ -249,8 +249,8 @@ private:
     /// Until there is a model or the reason why there is none.
     static void train(TokeniserDialog& dialog)
     {
-        QTest::mouseClick(button(dialog, "tokeniserTrain"), Qt::LeftButton);
-        QTRY_VERIFY(button(dialog, "tokeniserTrain")->isEnabled());
+        QTest::mouseClick(button(dialog, "tokeniserGo"), Qt::LeftButton);
+        QTRY_VERIFY(button(dialog, "tokeniserGo")->isEnabled());
     }
 
     static void typeSize(TokeniserDialog& dialog, const QString& size)
