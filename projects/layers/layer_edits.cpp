@@ -209,6 +209,23 @@ std::string counted(const std::string& verb, std::size_t layers)
     return layers == 1 ? verb + " a layer" : verb + " " + std::to_string(layers) + " layers";
 }
 
+/// Returns the loops of which `storedTo`, which numbers stored layers anew, has all layers, in these numbers.
+std::vector<Loop> wholeLoops(const std::vector<Loop>& loops, const std::map<std::int64_t, std::int64_t>& storedTo)
+{
+    std::vector<Loop> whole;
+    for (Loop loop : loops) {
+        const auto first = storedTo.find(loop.first);
+        const auto last = storedTo.find(loop.last);
+        if (first != storedTo.end() && last != storedTo.end() &&
+            last->second - first->second == loop.last - loop.first) {
+            loop.first = first->second;
+            loop.last = last->second;
+            whole.push_back(loop);
+        }
+    }
+    return whole;
+}
+
 } // namespace
 
 std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
@@ -296,16 +313,7 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
         }
     }
     fragment.stack = segmentsOf(taken);
-    for (Loop loop : stack.loops) {
-        const auto first = storedTo.find(loop.first);
-        const auto last = storedTo.find(loop.last);
-        if (first != storedTo.end() && last != storedTo.end() &&
-            last->second - first->second == loop.last - loop.first) {
-            loop.first = first->second;
-            loop.last = last->second;
-            fragment.loops.push_back(loop);
-        }
-    }
+    fragment.loops = wholeLoops(stack.loops, storedTo);
     Stack part;
     part.segments = fragment.stack;
     part.loops = fragment.loops;
@@ -412,6 +420,25 @@ Edit editOfLoops(const Document& document, std::vector<Loop> loops, const std::s
     return group;
 }
 
+/// Returns `loops` after `count` layers were inserted behind the stored layer `after`: `inside`, which is one of them
+/// or null, has these layers; otherwise their own loops, `added`, join.
+std::vector<Loop> loopsAround(const std::vector<Loop>& loops, const Loop* inside, const std::vector<Loop>& added,
+                              std::int64_t after, std::int64_t count)
+{
+    std::vector<Loop> moved = loops;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+        moved[i].first = movedLayer(loops[i].first, after, count);
+        moved[i].last = movedLayer(loops[i].last, &loops[i] == inside ? 0 : after, count);
+    }
+    for (Loop loop : inside != nullptr ? std::vector<Loop>() : added) { // loops are not nested
+        loop.first = movedLayer(loop.first, 0, after);
+        loop.last = movedLayer(loop.last, 0, after);
+        moved.push_back(loop);
+    }
+    std::ranges::sort(moved, {}, &Loop::first);
+    return moved;
+}
+
 } // namespace
 
 Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment)
@@ -433,24 +460,11 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
     const auto count = static_cast<std::int64_t>(added.size());
 
     // Inside a loop, the layers belong to it; after its last visit they do not.
-    std::vector<Loop> loops = stack.loops;
     const Loop* const inside = stack.loopOf(at.layer);
     const bool inLoop = inside != nullptr && (inside->last > at.layer || at.visit < inside->visits);
-    for (std::size_t i = 0; i < loops.size(); ++i) {
-        Loop& loop = loops[i];
-        const bool grows = inLoop && &stack.loops[i] == inside;
-        loop.first = movedLayer(loop.first, at.layer, count);
-        loop.last = movedLayer(loop.last, grows ? 0 : at.layer, count);
-    }
-    for (Loop loop : inLoop ? std::vector<Loop>() : fragment.loops) { // loops are not nested
-        loop.first = movedLayer(loop.first, 0, at.layer);
-        loop.last = movedLayer(loop.last, 0, at.layer);
-        loops.push_back(loop);
-    }
-    std::ranges::sort(loops, {}, &Loop::first);
     Stack grown;
     grown.segments = segmentsOf(blocks);
-    grown.loops = loops;
+    grown.loops = loopsAround(stack.loops, inLoop ? inside : nullptr, fragment.loops, at.layer, count);
     const Renumber storedTo = [=](std::int64_t layer) { return std::optional(movedLayer(layer, at.layer, count)); };
     const std::int64_t each = modulesPerLayer(project);
     const auto addShortcuts = [&](DepthMix& mix) {
@@ -477,7 +491,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
             }
         }
     };
-    restack(group, document, {grown.segments, std::move(loops)}, storedTo, addShortcuts);
+    restack(group, document, {grown.segments, grown.loops}, storedTo, addShortcuts);
     return group;
 }
 

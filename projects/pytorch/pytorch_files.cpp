@@ -205,6 +205,47 @@ bool trainsAllTowers(const Project& project)
                                [&](std::size_t index) { return trainsAll(towerAt(project, index).stack().schedule); });
 }
 
+/// Returns the section on what a run has and its exported code lacks.
+std::string whatIsLost(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
+{
+    std::string text = "## What is lost\n\n"
+                       "The optimiser's state, the learning rate's schedule and the data are not here";
+    text += trainsAllTowers(*project) ? "."
+                                      : ", and neither is the schedule that leaves out parts of the network in a "
+                                        "step: all that is here trains always.";
+    if (rowsOf(project->data) == DocumentRows::Packed) {
+        text += " Training kept the documents of a row apart; the code reads each row as one text.";
+    }
+    if (traitsOf(project->network.objective).denoises) {
+        text +=
+            " In training, all tokens see a text before its hidden spans; in the code, each token sees earlier ones.";
+    }
+    const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
+    bool anyDiffers = false;
+    std::int64_t depth = 0;
+    for (const std::size_t index : usedTowers(*project)) {
+        const Network& network = towerAt(*project, index);
+        anyDiffers |= std::ranges::any_of(network.stack().loops, differs);
+        depth += network.depth();
+    }
+    if (anyDiffers) {
+        text += " The code makes the same visits in training as in evaluation, and all of them have gradients.";
+    }
+    if (code.layers < depth) {
+        text += " The network grows: " + std::to_string(depth - code.layers) + " of its " + std::to_string(depth) +
+                " layers had not begun, and are not here.";
+    }
+    if (run.leftOut > 0) {
+        text += " " + count(run.leftOut, "parameter") + " of the checkpoint that nothing reads " +
+                (run.leftOut == 1 ? "is" : "are") + " left out.";
+    }
+    if (roundsToBf16(project->training.precision)) {
+        text += std::string(" Training used ") + (project->training.precision == Precision::Fp8 ? "fp8" : "bf16") +
+                "; the code computes in fp32 unless `torch.autocast` says otherwise.";
+    }
+    return text;
+}
+
 } // namespace
 
 JsonObject classNames(const std::vector<std::string>& classes)
@@ -287,41 +328,7 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         std::string(run.drawn ? "of tokens drawn at random, for the data were not there, " : "") +
         "with the output, the loss and the norms of the gradients that Residua computes |\n"
         "| check.py | compares the network's output, loss and gradients with them: `python check.py` |\n\n";
-    text += "## What is lost\n\n"
-            "The optimiser's state, the learning rate's schedule and the data are not here";
-    text += trainsAllTowers(*project) ? "."
-                                      : ", and neither is the schedule that leaves out parts of the network in a "
-                                        "step: all that is here trains always.";
-    if (rowsOf(project->data) == DocumentRows::Packed) {
-        text += " Training kept the documents of a row apart; the code reads each row as one text.";
-    }
-    if (traitsOf(project->network.objective).denoises) {
-        text +=
-            " In training, all tokens see a text before its hidden spans; in the code, each token sees earlier ones.";
-    }
-    const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
-    bool anyDiffers = false;
-    std::int64_t depth = 0;
-    for (const std::size_t index : usedTowers(*project)) {
-        const Network& network = towerAt(*project, index);
-        anyDiffers |= std::ranges::any_of(network.stack().loops, differs);
-        depth += network.depth();
-    }
-    if (anyDiffers) {
-        text += " The code makes the same visits in training as in evaluation, and all of them have gradients.";
-    }
-    if (code.layers < depth) {
-        text += " The network grows: " + std::to_string(depth - code.layers) + " of its " + std::to_string(depth) +
-                " layers had not begun, and are not here.";
-    }
-    if (run.leftOut > 0) {
-        text += " " + count(run.leftOut, "parameter") + " of the checkpoint that nothing reads " +
-                (run.leftOut == 1 ? "is" : "are") + " left out.";
-    }
-    if (roundsToBf16(project->training.precision)) {
-        text += std::string(" Training used ") + (project->training.precision == Precision::Fp8 ? "fp8" : "bf16") +
-                "; the code computes in fp32 unless `torch.autocast` says otherwise.";
-    }
+    text += whatIsLost(project, code, run);
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. In PyTorch a new optimiser begins: what its moments were at step " +
             std::to_string(run.step) + " is not known to it, so let its rate rise from a low one again.\n";

@@ -21,6 +21,28 @@ std::string pairsIn(const DepthMix& mix, ShortcutState::Kind kind)
     return joinedText(pairs);
 }
 
+/// Returns the code of a sum without learned shortcuts.
+TopologyCode codeOfPlainSum(const TopologySetting& setting)
+{
+    TopologyCode code;
+    PythonText& out = code.text;
+    beginTopology(setting, out, {"x_j = x_{j-1} + f_j(x_{j-1})."});
+    if (setting.changesState()) {
+        code.beginInit();
+        code.loops(setting);
+        out.outdent();
+    }
+    beginForward(setting, out);
+    out.line(setting.changesState() ? "for j, layer in enumerate(layers, start=1):" : "for layer in layers:");
+    out.indent();
+    beginVisit(setting, out);
+    out.line("x = x + layer(x)");
+    endVisit(setting, out);
+    out.outdent();
+    out.line("return x");
+    return code;
+}
+
 } // namespace
 
 std::string startOfStack(std::int64_t present, std::int64_t entries)
@@ -37,25 +59,11 @@ std::string pairText(const Shortcut& shortcut)
 
 TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
 {
+    if (mix.states.empty()) {
+        return codeOfPlainSum(setting);
+    }
     TopologyCode code;
     PythonText& out = code.text;
-    if (mix.states.empty()) {
-        beginTopology(setting, out, {"x_j = x_{j-1} + f_j(x_{j-1})."});
-        if (setting.changesState()) {
-            code.beginInit();
-            code.loops(setting);
-            out.outdent();
-        }
-        beginForward(setting, out);
-        out.line(setting.changesState() ? "for j, layer in enumerate(layers, start=1):" : "for layer in layers:");
-        out.indent();
-        beginVisit(setting, out);
-        out.line("x = x + layer(x)");
-        endVisit(setting, out);
-        out.outdent();
-        out.line("return x");
-        return code;
-    }
     out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
     out.lines("LEARNED = [%1]\n\n\n",
               {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});

@@ -207,6 +207,36 @@ bool covers(std::string_view field, std::string_view pointer)
     return field == pointer || (pointer.starts_with(field) && pointer.substr(field.size()).starts_with('/'));
 }
 
+/// Returns `read`, a project in which the field at `pointer` was set, with what follows from the field. `before` is the
+/// project without it.
+Result<Project> withWhatFollows(Project read, const Project& before, const std::string& pointer,
+                                std::vector<LayerGroup>* groups)
+{
+    if (pointer == "/data/masking/next_sentence") {
+        read.network = withNextSentence(std::move(read.network), read.data.masking.nextSentence);
+    }
+    if (pointer == kFullModelSteps) {
+        read.stack().schedule = withFullModelSteps(before.stack().schedule, read.stack().schedule.fullModelSteps);
+    }
+    if (pointer == kTrainingSteps) {
+        read.stack().schedule = stretched(before.stack().schedule, before.training.steps, read.training.steps);
+    }
+    if (!covers(kSegments, pointer) && !covers(kLoops, pointer)) {
+        return read;
+    }
+    Document document{before, {}};
+    document.layout.groups = groups != nullptr ? *groups : std::vector<LayerGroup>();
+    const auto edit = restackEdit(document, read.stack(), "");
+    if (!edit) {
+        return read;
+    }
+    RESIDUA_TRY(applyEdit(document, *edit));
+    if (groups != nullptr) {
+        *groups = std::move(document.layout.groups);
+    }
+    return std::move(document.project);
+}
+
 } // namespace
 
 bool setsField(const Sweep& sweep, std::string_view pointer)
@@ -335,28 +365,8 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
     }
     JsonValue tree = treeOf(project);
     RESIDUA_TRY(setValueAt(tree, pointer, std::move(fresh)));
-    Result<Project> read = projectFromTree(std::move(tree));
-    if (read && pointer == "/data/masking/next_sentence") {
-        read->network = withNextSentence(std::move(read->network), read->data.masking.nextSentence);
-    }
-    if (read && pointer == kFullModelSteps) {
-        read->stack().schedule = withFullModelSteps(project.stack().schedule, read->stack().schedule.fullModelSteps);
-    }
-    if (read && pointer == kTrainingSteps) {
-        read->stack().schedule = stretched(project.stack().schedule, project.training.steps, read->training.steps);
-    }
-    if (read && (covers(kSegments, pointer) || covers(kLoops, pointer))) {
-        Document document{project, {}};
-        document.layout.groups = groups != nullptr ? *groups : std::vector<LayerGroup>();
-        if (const auto edit = restackEdit(document, read->stack(), "")) {
-            RESIDUA_TRY(applyEdit(document, *edit));
-            if (groups != nullptr) {
-                *groups = std::move(document.layout.groups);
-            }
-            return std::move(document.project);
-        }
-    }
-    return read;
+    Project read = RESIDUA_TRY(projectFromTree(std::move(tree)));
+    return withWhatFollows(std::move(read), project, pointer, groups);
 }
 
 std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer)
