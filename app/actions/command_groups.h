@@ -67,7 +67,7 @@ protected:
     void note(const QString& text);
     /// Returns the name of the shown tower, whose parts are selected; empty for the first.
     [[nodiscard]] std::string selectedTower() const;
-    /// Enters a value that is being typed in the window, as if its field lost the focus.
+    /// Enters a value that is being typed, as if its field lost the focus, so that it is saved or trained.
     void finishTyping() const;
 
 private:

@@ -90,11 +90,11 @@ public:
     void redo();
     /// Returns the differences from the document to the current files, ignoring the layout.
     [[nodiscard]] Result<std::vector<projects::Change>> changesOnDisk() const;
-    /// Writes the journal now if there are unsaved changes. Fails if it cannot be written anywhere.
+    /// Writes the journal now if there are unsaved changes. Fails if it cannot be written anywhere (journalFailed).
     [[nodiscard]] Status keepUnsaved();
     /// Calls keepUnsaved() and ignores the error.
     void flushJournal() { static_cast<void>(keepUnsaved().ok()); }
-    /// True if unsaved changes are kept as a draft because the project's folder could not be written.
+    /// True if unsaved changes are a draft, which opening the project does not restore: its folder cannot be written.
     [[nodiscard]] bool keepsDraft() const { return m_keepsDraft && modified(); }
 
 signals:

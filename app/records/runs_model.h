@@ -103,7 +103,7 @@ public:
     [[nodiscard]] bool isDifference(int column) const;
     /// Returns the group of a row, by its key, if it is that of one configuration; else an empty text.
     [[nodiscard]] std::string groupAt(const QModelIndex& index) const;
-    /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN keeps the earlier one.
+    /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN (unknown) keeps the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
     /// Sets the theme for the curves' colours beside the names.
     void setTheme(resources::Theme theme);

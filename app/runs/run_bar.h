@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool awaitsDevices() const { return m_awaitsDevices; }
     /// Sets the presets by title, and the current one; −1: none of them. `custom` means that it was changed.
     void setTopologies(const QStringList& titles, int current, bool custom);
-    /// Sets the menu of the places where runs train. Visible while a place is chosen.
+    /// Sets the menu of the places where runs train. Visible if another place than the window's engine is chosen.
     void setPlaces(QMenu& menu);
     [[nodiscard]] const QComboBox& topologyChooser() const { return *m_topology; }
 

@@ -36,7 +36,7 @@ public:
     /// True if the followed run belongs to the open document.
     [[nodiscard]] bool isOfDocument() const;
     [[nodiscard]] const std::string& device() const { return m_device; }
-    /// Trains there from now on. A run in the background continues and is not followed any more. May be refused().
+    /// Trains there from now on, and no longer follows a run in the background. refused() if another run is under way.
     void setPlace(engine::EngineRemote place);
     /// Does so because the user wants to train this project there; placeChosen() follows unless it is refused.
     void choosePlace(engine::EngineRemote place);

@@ -25,9 +25,9 @@ class WindowMemory : public QObject {
 public:
     WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace);
 
-    /// Restores the stored values, except the theme, and stores changes from now on.
+    /// Restores the stored values, except the theme (set before the window exists), and stores changes from now on.
     void follow(const WindowActions& actions, const DocumentSession& session, Commands& commands);
-    /// Restores where the runs of a project train when it is opened. Called before addRemoteCommands().
+    /// Restores where the runs of a project train when it is opened. Before addRemoteCommands(), which looks there.
     void followPlaces(const DocumentSession& session, RunController& controller);
     /// Places the docks as in the last session, or at their default places. Called once, when the workspace is shown.
     void arrange();

@@ -31,7 +31,7 @@ class Banner : public QFrame {
 public:
     explicit Banner(QWidget* over);
 
-    /// Keeps the banner on the lower border of `area`, a part of the widget, while that is visible and high enough.
+    /// Keeps the banner on the lower border of `area`, if visible and high enough, so that it covers nothing below.
     void keepAbove(QWidget* area);
     /// Replaces the message. Every choice dismisses the banner, and so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});

@@ -59,7 +59,7 @@ public:
     void want(const DockExtents& wanted);
     /// Lays the docks out for the current size of the window.
     void apply();
-    /// Must be called when a border between docks may have been dragged. Other extents become the wanted ones.
+    /// Must be called when a border between docks may have been dragged. Extents not set here become the wanted ones.
     void noticeDrag();
 
 private:

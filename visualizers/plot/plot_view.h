@@ -67,7 +67,7 @@ private:
     /// Called when the pointer has left. Hides things shown under it.
     void leavePlot();
 
-    /// Runs `work` on a thread of its own. Not on Qt's global pool, with which Qt paints.
+    /// Runs `work` on its own thread. Qt paints with its global pool, and the GUI thread would wait for its tasks.
     template <class Work>
     auto onThread(Work work);
 

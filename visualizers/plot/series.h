@@ -37,7 +37,7 @@ public:
     void cut(double step);
     /// Sets the axis of raw() and smooth(). FLOP are units of the whole network times `flopPerUnit`.
     void setAxis(XAxis axis, double flopPerUnit);
-    /// Sets the number of points that smooth() averages; 1: it stays empty. Clears smooth().
+    /// Sets how many points smooth() averages; 1: it stays empty. Clears smooth(), which only catchUp() fills.
     void setWindow(double points);
     [[nodiscard]] double window() const { return m_window; }
     /// Adds up to `most` further points to smooth(), and returns their number.
