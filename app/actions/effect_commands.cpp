@@ -333,8 +333,7 @@ void KnockoutCommands::selectWeakest(const std::string& run, projects::WeakBy by
         return;
     }
     const auto find = [run, known, by, count]() -> Result<projects::Pruning> {
-        const auto reader = engine::RunReader::open(run);
-        const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+        const auto project = engine::readRunProject(run);
         return project ? projects::weakest(*project, known, by, count) : Result<projects::Pruning>(project.error());
     };
     inBackground(this, find, [this, dialog = m_weakest](const Result<projects::Pruning>& found) {

@@ -150,9 +150,7 @@ Status OpenCommands::openPage(const std::filesystem::path& file)
     }
     RESIDUA_TRY(engine::readPage(file));
     if (!m_session.isOpen() || !std::filesystem::equivalent(m_session.directory(), folder.parent_path(), ignored)) {
-        if (const Status opened = m_session.open(folder.parent_path()); !opened) {
-            return opened;
-        }
+        RESIDUA_TRY(m_session.open(folder.parent_path()));
     }
     emit pageGiven(QString::fromStdString(engine::pageName(file)));
     return Done{};

@@ -189,11 +189,7 @@ void SettingsCommands::ask(const std::string& run)
     const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
     const QString name = QString::fromStdString(info ? info->name : std::filesystem::path(run).filename().string());
     inBackground(
-        this,
-        [run]() -> Result<projects::Project> {
-            const auto reader = engine::RunReader::open(run);
-            return reader ? reader->project() : Result<projects::Project>(reader.error());
-        },
+        this, [run] { return engine::readRunProject(run); },
         [this, name, place = m_session.directory()](Result<projects::Project> trained) {
             if (place != m_session.directory()) {
                 return; // another project is open meanwhile

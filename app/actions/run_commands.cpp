@@ -69,13 +69,6 @@ private:
     std::string m_known;         ///< the run whose task the panel knows
 };
 
-/// Returns the run's project; an error if the run cannot be read yet. Any thread.
-Result<projects::Project> projectOf(const std::string& run)
-{
-    const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    return reader ? reader->project() : reader.error();
-}
-
 } // namespace
 
 RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : CommandGroup(parts), m_fetch(fetch)
@@ -257,7 +250,7 @@ void RunCommands::showRunToSample()
     }
     if (run != m_known && !run.empty()) {
         inBackground(
-            this, [run] { return projectOf(run); },
+            this, [run] { return engine::readRunProject(run); },
             [this, run](const Result<projects::Project>& project) {
                 if (project && run == m_shown) {
                     m_known = run;

@@ -69,9 +69,7 @@ Status BlockLibrary::save(const projects::BlockFile& file)
     if (failed) {
         return Error{m_folder.string(), failed.message()};
     }
-    if (const Status written = writeFileAtomically(m_folder / fileNameOf(file.block.name), toJson(file)); !written) {
-        return written;
-    }
+    RESIDUA_TRY(writeFileAtomically(m_folder / fileNameOf(file.block.name), toJson(file)));
     reload();
     emit changed();
     return Done{};

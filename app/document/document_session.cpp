@@ -101,9 +101,7 @@ Status DocumentSession::open(const std::filesystem::path& path)
 
 Status DocumentSession::start(projects::Document document)
 {
-    if (Status closed = close(); !closed) {
-        return closed;
-    }
+    RESIDUA_TRY(close());
     takePlace({});
     adopt(std::move(document), Origin::Unsaved);
     return Done{};
@@ -115,9 +113,7 @@ Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
     if (!journal.has_value()) {
         return Error{draft.string(), "holds no unsaved work"};
     }
-    if (Status closed = close(); !closed) {
-        return closed;
-    }
+    RESIDUA_TRY(close());
     takePlace({});
     adopt(std::move(*journal), Origin::Recovered);
     if (keepUnsaved()) {
@@ -148,9 +144,7 @@ Status DocumentSession::save()
 
 Status DocumentSession::saveAs(const std::filesystem::path& directory)
 {
-    if (const Status saved = projects::saveProject(directory, wholeDocument()); !saved) {
-        return saved;
-    }
+    RESIDUA_TRY(projects::saveProject(directory, wholeDocument()));
     m_autosave.stop();
     const bool moved = directory != m_directory;
     if (moved && !isDraft() && !m_elsewhere) { // its content is saved in the new place
@@ -177,9 +171,7 @@ Status DocumentSession::close()
         return Done{};
     }
     emit aboutToClose();
-    if (Status kept = keepUnsaved(); !kept) {
-        return kept;
-    }
+    RESIDUA_TRY(keepUnsaved());
     letGo();
     return Done{};
 }

@@ -125,8 +125,7 @@ Status takeNumbers(const QCommandLineParser& parser, LaunchOptions& options)
 Status takeLook(const QCommandLineParser& parser, LaunchOptions& options)
 {
     if (parser.isSet(QStringLiteral("size"))) {
-        const auto size = RESIDUA_TRY(sizeFrom(parser.value(QStringLiteral("size"))));
-        options.size = size;
+        options.size = RESIDUA_TRY(sizeFrom(parser.value(QStringLiteral("size"))));
     }
     if (parser.isSet(QStringLiteral("theme"))) {
         const QString theme = parser.value(QStringLiteral("theme"));

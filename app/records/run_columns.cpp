@@ -177,8 +177,7 @@ void RunFields::read()
     const auto readAll = [unknown] {
         std::map<std::string, std::optional<projects::Project>> projects;
         for (const std::string& directory : unknown) {
-            const auto reader = engine::RunReader::open(directory);
-            auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+            auto project = engine::readRunProject(directory);
             projects[directory] = project ? std::optional(*std::move(project)) : std::nullopt;
         }
         return projects;

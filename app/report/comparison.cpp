@@ -27,8 +27,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -98,9 +96,7 @@ ComparisonPage::ComparisonPage(const Comparison& asked, ComparedRuns found)
 
 Result<ComparisonPageText> ComparisonPage::html()
 {
-    if (const Status found = findBaseline(); !found) {
-        return found.error();
-    }
+    RESIDUA_TRY(findBaseline());
     m_out << pageHead(m_asked.title) << "<h1>" << escapeHtml(m_asked.title) << "</h1><p class='sub'>" << counts()
           << "</p>" << htmlMarkdown(m_asked.notes);
     if (!m_runs.front().project.description.empty()) {
@@ -430,35 +426,32 @@ Result<ComparisonPageText> comparisonHtml(const Comparison& comparison)
 
 Result<std::string> pageHtml(const std::filesystem::path& file)
 {
-    const auto page = engine::readPage(file);
-    if (!page) {
-        return page.error();
-    }
+    const auto page = RESIDUA_TRY(engine::readPage(file));
     std::error_code ignored;
     const std::filesystem::path folder = std::filesystem::absolute(file, ignored).lexically_normal().parent_path();
-    engine::PageRuns found = engine::runsOf(*page, engine::listRuns(folder), folder);
+    engine::PageRuns found = engine::runsOf(page, engine::listRuns(folder), folder);
     Comparison comparison{.title = engine::pageName(file),
                           .runs = std::move(found.runs),
                           .folder = folder,
-                          .notes = page->notes,
+                          .notes = page.notes,
                           .missing = std::move(found.missing),
-                          .columns = page->view.columns};
+                          .columns = page.view.columns};
     constexpr const char* kLossPlot = "loss"; // the name of its panel
     for (const char* const plot : {kLossPlot, engine::kLeftOut}) {
-        const auto hidden = page->view.hidden.find(plot);
+        const auto hidden = page.view.hidden.find(plot);
         for (const std::string& entry :
-             hidden == page->view.hidden.end() ? std::vector<std::string>() : hidden->second) {
+             hidden == page.view.hidden.end() ? std::vector<std::string>() : hidden->second) {
             const bool isRun = entry.starts_with(engine::kHiddenRun);
             const std::string_view of = std::string_view(entry).substr(entry.find(' ') + 1);
             comparison.hidden.insert(isRun ? (folder / of).string() : std::string(of));
         }
     }
-    const std::string baseline = page->baseline.empty() ? std::string() : (folder / page->baseline).string();
+    const std::string baseline = page.baseline.empty() ? std::string() : (folder / page.baseline).string();
     if (std::ranges::find(comparison.runs, baseline, &engine::RunInfo::directory) != comparison.runs.end()) {
         comparison.baseline = baseline;
-        comparison.baselineIs = page->baselineAlone ? Comparison::Baseline::AsNamed : Comparison::Baseline::WholeGroup;
+        comparison.baselineIs = page.baselineAlone ? Comparison::Baseline::AsNamed : Comparison::Baseline::WholeGroup;
     } else if (!baseline.empty()) {
-        comparison.missing.push_back("the baseline " + page->baseline);
+        comparison.missing.push_back("the baseline " + page.baseline);
     }
     auto text = comparisonHtml(comparison);
     return text ? Result<std::string>(std::move(text->html)) : text.error();

@@ -130,12 +130,9 @@ Status ComparisonPage::findBaseline()
     if (m_asked.baseline.empty()) {
         return Done{};
     }
-    auto found = engine::groupNamed(m_groups, trained(), m_asked.baseline, "--baseline");
-    if (!found) {
-        return found.error();
-    }
+    auto found = RESIDUA_TRY(engine::groupNamed(m_groups, trained(), m_asked.baseline, "--baseline"));
     const bool isWhole = m_asked.baselineIs == Comparison::Baseline::WholeGroup;
-    m_baseline = isWhole ? m_groups.groupOf(found->runs.front()) : std::move(*found);
+    m_baseline = isWhole ? m_groups.groupOf(found.runs.front()) : std::move(found);
     return Done{};
 }
 

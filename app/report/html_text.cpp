@@ -10,7 +10,6 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace residua::report {

@@ -68,11 +68,8 @@ Result<std::vector<theory::PerGrn>> gainsAlong(const LowRankModel& model, std::i
     }
     std::vector<theory::PerGrn> curves;
     for (std::int64_t at = 1; at <= last; ++at) {
-        const Result<theory::PerGrn> gains = gainsAt(at);
-        if (!gains) {
-            return gains.error();
-        }
-        curves.push_back(*gains);
+        const theory::PerGrn gains = RESIDUA_TRY(gainsAt(at));
+        curves.push_back(gains);
     }
     return curves;
 }
@@ -81,20 +78,17 @@ Result<std::vector<theory::PerGrn>> gainsAlong(const LowRankModel& model, std::i
 
 Result<LowRankModel> lowRankModelOf(const projects::Project& project)
 {
-    Result<engine::LowRankTask> task = engine::lowRankTask(project);
-    if (!task) {
-        return task.error();
-    }
+    engine::LowRankTask task = RESIDUA_TRY(engine::lowRankTask(project));
     LowRankModel model;
-    model.dimension = task->target.rows();
-    model.rank = task->collectiveRank;
-    model.layers = task->layers;
-    if (const auto spectrum = theory::targetSpectrum(task->target)) {
+    model.dimension = task.target.rows();
+    model.rank = task.collectiveRank;
+    model.layers = task.layers;
+    if (const auto spectrum = theory::targetSpectrum(task.target)) {
         model.spectrum = *spectrum;
     } else {
         model.withoutSpectrum = spectrum.error().text();
     }
-    model.task = *std::move(task);
+    model.task = std::move(task);
     return model;
 }
 

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -478,28 +477,16 @@ void RunPage::document()
 
 Result<std::string> reportHtml(const RunReader& run)
 {
-    auto info = run.info();
-    if (!info) {
-        return info.error();
-    }
-    auto project = run.project();
-    if (!project) {
-        return project.error();
-    }
-    return RunPage(run, std::move(*info), withoutPlaces(std::move(*project))).html();
+    auto info = RESIDUA_TRY(run.info());
+    auto project = RESIDUA_TRY(run.project());
+    return RunPage(run, std::move(info), withoutPlaces(std::move(project))).html();
 }
 
 Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path)
 {
-    const auto run = RunReader::open(runDirectory);
-    if (!run) {
-        return run.error();
-    }
-    const auto html = reportHtml(*run);
-    if (!html) {
-        return html.error();
-    }
-    return writeOutput(path, *html);
+    const auto run = RESIDUA_TRY(RunReader::open(runDirectory));
+    const auto html = RESIDUA_TRY(reportHtml(run));
+    return writeOutput(path, html);
 }
 
 } // namespace residua::report

@@ -50,9 +50,7 @@ Status writeWaiting(const fs::path& file, const projects::Project& project,
     if (error) {
         return Error{file.parent_path().string(), "cannot be made: " + error.message()};
     }
-    if (Status kept = writeFileAtomically(membershipFile(file), projects::textOf(membership)); !kept) {
-        return kept;
-    }
+    RESIDUA_TRY(writeFileAtomically(membershipFile(file), projects::textOf(membership)));
     return writeFileAtomically(file, projects::toJson(project));
 }
 

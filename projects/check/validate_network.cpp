@@ -11,9 +11,6 @@
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
 
 namespace residua::projects {
 namespace {

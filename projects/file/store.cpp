@@ -100,8 +100,7 @@ Result<Document> loadProject(const fs::path& path)
     Document document{std::move(project), {}};
     const fs::path layoutFile = file.parent_path() / kLayoutFile;
     if (fs::exists(layoutFile, ignored)) {
-        auto layout = RESIDUA_TRY(readWith(layoutFromJson, layoutFile));
-        document.layout = std::move(layout);
+        document.layout = RESIDUA_TRY(readWith(layoutFromJson, layoutFile));
     }
     return withoutStrays(std::move(document));
 }

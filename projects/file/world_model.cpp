@@ -125,15 +125,10 @@ Status checkModel(const WorldModel& world, const WorldSizes& sizes)
 Result<WorldModel> worldModelFromJson(std::string_view text, const WorldSizes& sizes)
 {
     static_assert(describesAll<WorldModel>() && describesAll<WorldGoal>() && describesAll<WorldBounds>());
-    const Result<JsonValue> tree = parseJson(text);
-    if (!tree) {
-        return tree.error();
-    }
-    Result<WorldModel> world = JsonReader::readAll<WorldModel>(*tree);
+    const JsonValue tree = RESIDUA_TRY(parseJson(text));
+    Result<WorldModel> world = JsonReader::readAll<WorldModel>(tree);
     if (world) {
-        if (const Status sound = checkModel(*world, sizes); !sound) {
-            return sound.error();
-        }
+        RESIDUA_TRY(checkModel(*world, sizes));
     }
     return world;
 }

@@ -7,7 +7,6 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/pytorch/graph_writer.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include "projects/pytorch/visit_products.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace residua::projects {
 namespace {

@@ -209,8 +209,7 @@ Result<Pruning> pruningBetween(const Project& before, const Project& after, cons
             parts.layers.push_back(layer);
         }
     }
-    std::vector<Shortcut> shortcuts = RESIDUA_TRY(shortcutsPruned(before, after, parts.layers));
-    parts.shortcuts = std::move(shortcuts);
+    parts.shortcuts = RESIDUA_TRY(shortcutsPruned(before, after, parts.layers));
     const PrunedProject made = RESIDUA_TRY(pruned(before, parts));
     if (!isSameNetwork(made.project.network, after.network)) {
         return Error{kPrune, "the network differs in more than the parts that were left out (" + textOf(parts) + ")"};

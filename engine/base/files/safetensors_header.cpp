@@ -260,8 +260,7 @@ Result<SafetensorsHeader> readSafetensorsHeader(const InputFile& file)
     TensorReader reader(file.path(), header.dataBegin, file.size() - header.dataBegin);
     for (const auto& [name, value] : json.items()) {
         if (name == kMetadataKey) {
-            auto metadata = RESIDUA_TRY(readMetadata(file.path(), value));
-            header.metadata = std::move(metadata);
+            header.metadata = RESIDUA_TRY(readMetadata(file.path(), value));
             continue;
         }
         header.tensors[name] = RESIDUA_TRY(reader.read(name, value));

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <optional>
 
 namespace residua::engine {
 
@@ -304,9 +303,7 @@ DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int6
         break;
     }
     auto values = std::make_unique<ValueResidualRule>(tensors["values"]);
-    if (const Status connected = values->connect(layers); !connected) {
-        return connected.error();
-    }
+    RESIDUA_TRY(values->connect(layers));
     return Made(std::move(values));
 }
 

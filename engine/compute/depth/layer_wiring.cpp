@@ -486,9 +486,7 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& 
     std::unique_ptr<LayerWiring> made(new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule),
                                                       std::move(loops), plan.compute()));
     made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
-    if (const Status matched = made->matchPorts(stack); !matched) {
-        return matched.error();
-    }
+    RESIDUA_TRY(made->matchPorts(stack));
     return made;
 }
 

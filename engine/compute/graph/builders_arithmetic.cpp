@@ -23,7 +23,6 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace residua::engine {
 namespace {

@@ -33,12 +33,9 @@ Status checkExamples(const Project& project, const projects::ExampleSchema& exam
 
 Status checkWeights(const projects::SoundProject& project, const std::string& device)
 {
-    const Result<c10::Device> opened = openDevice(device);
-    if (!opened) {
-        return opened.error();
-    }
+    const c10::Device opened = RESIDUA_TRY(openDevice(device));
     const double needed = projects::costOf(project).total.weightBytes;
-    const auto there = static_cast<double>(memoryOf(*opened).totalBytes);
+    const auto there = static_cast<double>(memoryOf(opened).totalBytes);
     if (there > 0 && needed > there) {
         return Error{"device " + device, "the weights alone take " + bytesText(needed) + ", the device has " +
                                              bytesText(there) + " of memory in all: make the network smaller"};

@@ -52,19 +52,13 @@ public:
 
     Result<std::unique_ptr<CompiledTower>> run()
     {
-        Result<projects::Sizes> sizes = projects::sizesOf(m_project);
-        if (!sizes) {
-            return sizes.error();
-        }
-        m_sizes = std::move(*sizes);
+        m_sizes = RESIDUA_TRY(projects::sizesOf(m_project));
         const bool isShared = !m_project.network.weights.empty();
         m_plan.enter(m_scope, {m_project.stack().evaluatedDepth(), residualFactor(m_project)},
                      isShared ? InitPlan::Weights::Shared : InitPlan::Weights::Own);
         m_tower->m_parameters.first = m_plan.all().size();
         for (const auto part : {&TowerCompiler::addStem, &TowerCompiler::addStack, &TowerCompiler::addHead}) {
-            if (const Status added = (this->*part)(); !added) {
-                return added.error();
-            }
+            RESIDUA_TRY((this->*part)());
         }
         m_tower->m_parameters.second = m_plan.all().size();
         decayProducts();
@@ -178,15 +172,12 @@ private:
 
     [[nodiscard]] Status addStem()
     {
-        Result<GraphProgram> stem =
-            compile(projects::GraphRef::stem(), projects::kStemPrefix, projects::enteringShapeOf(m_project));
-        if (!stem) {
-            return stem.error();
+        GraphProgram stem = RESIDUA_TRY(
+            compile(projects::GraphRef::stem(), projects::kStemPrefix, projects::enteringShapeOf(m_project)));
+        if (const Shape expected = projects::stackShapeOf(m_project); stem.outputShape() != expected) {
+            return Error{"stem", "ends with " + stem.outputShape().text() + ", expected " + expected.text()};
         }
-        if (const Shape expected = projects::stackShapeOf(m_project); stem->outputShape() != expected) {
-            return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + expected.text()};
-        }
-        m_tower->m_stem = std::move(*stem);
+        m_tower->m_stem = std::move(stem);
         for (const std::string& port : m_tower->m_stem->outputPorts()) {
             if (port != projects::kOutputPort) {
                 m_tower->m_stemValues.push_back(projects::valueOf(m_project.network, port));
@@ -216,25 +207,19 @@ private:
         if (!block) {
             return Error{place, "its block does not exist"};
         }
-        const Result<std::vector<projects::Graph>> parts =
-            projects::graphsAsRun(m_project.stack().topology.wiring, *block);
-        if (!parts) {
-            return parts.error();
-        }
-        const auto halves = parts->size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
-        for (const projects::Graph& part : *parts) {
-            Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                                                   projects::residualWriters(block->graph), scaledInside(*block),
-                                                   halves, projects::depthOfStored(m_project.stack(), at.layer),
-                                                   projects::adaptersAt(m_project.stack(), at));
-            if (!program) {
-                return program.error();
-            }
-            if (program->outputShape() != inside()) {
+        const std::vector<projects::Graph> parts =
+            RESIDUA_TRY(projects::graphsAsRun(m_project.stack().topology.wiring, *block));
+        const auto halves = parts.size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
+        for (const projects::Graph& part : parts) {
+            GraphProgram program = RESIDUA_TRY(compile(
+                part, projects::GraphRef::block(block->name), place + ".", inside(),
+                projects::residualWriters(block->graph), scaledInside(*block), halves,
+                projects::depthOfStored(m_project.stack(), at.layer), projects::adaptersAt(m_project.stack(), at)));
+            if (program.outputShape() != inside()) {
                 return Error{"block " + block->name,
-                             "ends with " + program->outputShape().text() + ", expected " + inside().text()};
+                             "ends with " + program.outputShape().text() + ", expected " + inside().text()};
             }
-            programs.push_back(std::move(*program));
+            programs.push_back(std::move(program));
         }
         return Done{};
     }
@@ -244,9 +229,7 @@ private:
         std::vector<GraphProgram> programs;
         const projects::Stack& stack = m_project.stack();
         for (std::int64_t layer = 1; layer <= stack.stored(); ++layer) {
-            if (const Status added = addLayer({layer, 1}, programs); !added) {
-                return added;
-            }
+            RESIDUA_TRY(addLayer({layer, 1}, programs));
         }
         const InitPlan::Weights own = m_plan.weights();
         if (own == InitPlan::Weights::Own) { // visits share all but what they add
@@ -254,18 +237,12 @@ private:
         }
         for (const projects::LayerVisit& at : projects::executionOf(stack)) {
             const bool isOwn = at.visit > 1 && projects::adaptersAt(stack, at).rank > 0;
-            if (const Status added = isOwn ? addLayer(at, programs) : Status(Done{}); !added) {
-                return added;
-            }
+            RESIDUA_TRY(isOwn ? addLayer(at, programs) : Status(Done{}));
         }
         m_plan.share(own);
         LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations,
                           m_plan.compute().sums);
-        Result<std::unique_ptr<LayerWiring>> wiring = LayerWiring::create(m_project.stack(), std::move(layers), m_plan);
-        if (!wiring) {
-            return wiring.error();
-        }
-        m_tower->m_wiring = std::move(*wiring);
+        m_tower->m_wiring = RESIDUA_TRY(LayerWiring::create(m_project.stack(), std::move(layers), m_plan));
         m_tower->m_exits = projects::usedExits(m_project, m_project.network);
         std::vector<std::int64_t> exits;
         std::ranges::transform(m_tower->m_exits, std::back_inserter(exits), &projects::UsedExit::layer);
@@ -280,22 +257,19 @@ private:
 
     [[nodiscard]] Status addHead()
     {
-        Result<GraphProgram> head = compile(projects::GraphRef::head(), projects::kHeadPrefix, inside());
-        if (!head) {
-            return head.error();
-        }
+        GraphProgram head = RESIDUA_TRY(compile(projects::GraphRef::head(), projects::kHeadPrefix, inside()));
         const projects::ExampleSchema examples = projects::examplesOf(m_project);
         if (m_project.network.ownLoss != projects::OwnLoss::None) {
-            if (const Shape expected = examples.output(); head->outputShape() != expected) {
-                return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
+            if (const Shape expected = examples.output(); head.outputShape() != expected) {
+                return Error{"head", "ends with " + head.outputShape().text() + ", expected " + expected.text()};
             }
             for (const auto& [port, shape] : examples.furtherOutputs()) {
-                const auto found = std::ranges::find(head->outputPorts(), port);
-                if (found == head->outputPorts().end()) {
-                    return Error{"head", "has the outputs " + joinedText(head->outputPorts()) +
+                const auto found = std::ranges::find(head.outputPorts(), port);
+                if (found == head.outputPorts().end()) {
+                    return Error{"head", "has the outputs " + joinedText(head.outputPorts()) +
                                              ", expected one at the port " + port};
                 }
-                m_tower->m_labels.push_back(static_cast<std::size_t>(found - head->outputPorts().begin()));
+                m_tower->m_labels.push_back(static_cast<std::size_t>(found - head.outputPorts().begin()));
             }
         }
         if (const projects::Node* const norm = projects::headNormOf(m_project.network)) {
@@ -304,7 +278,7 @@ private:
             m_tower->m_wiring->setHeadNorm(
                 {kernels::NormKind::rms, weight, {}, projects::paramDouble(*params, "epsilon")});
         }
-        m_tower->m_head = std::move(*head);
+        m_tower->m_head = std::move(head);
         return Done{};
     }
 

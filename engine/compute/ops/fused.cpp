@@ -22,7 +22,6 @@
 #include <ATen/ops/sin.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <algorithm>
 #include <numbers>
 #include <optional>
 #include <typeinfo>

@@ -16,7 +16,6 @@
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace residua::engine {
 namespace {

@@ -108,15 +108,12 @@ OfProcess& ofThisProcess()
 Result<Ranks*> Ranks::ofProcess(const PreparationWatch& watch)
 {
     OfProcess& process = ofThisProcess();
-    const Result<std::optional<RankPosition>> place = rankPosition();
-    if (!place) {
-        return place.error();
-    }
+    const std::optional<RankPosition> place = RESIDUA_TRY(rankPosition());
     if (process.failure) {
         return *process.failure;
     }
-    if (*place && !process.ranks) {
-        Result<std::unique_ptr<Ranks>> ranks = join(**place, watch);
+    if (place && !process.ranks) {
+        Result<std::unique_ptr<Ranks>> ranks = join(*place, watch);
         if (!ranks) {
             process.failure = ranks.error();
             return ranks.error();

@@ -16,7 +16,6 @@
 #include <c10/core/TensorImpl.h>
 
 #include <limits>
-#include <tuple>
 #include <utility>
 
 namespace residua::engine {

@@ -56,8 +56,7 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
 /// that of `run`.
 Result<std::unique_ptr<Trainer>> trainerWithRanks(PreparedRun& run, const PreparationWatches& watches)
 {
-    std::string device = RESIDUA_TRY(callRanks(run, watches.ranks));
-    run.device = std::move(device);
+    run.device = RESIDUA_TRY(callRanks(run, watches.ranks));
     return makeTrainer(run, watches);
 }
 

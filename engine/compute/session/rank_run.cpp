@@ -132,8 +132,7 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
     PreparedRun run{call.project, call.projectDirectory, call.device};
     run.reading = call.reading;
     if (call.step) {
-        CheckpointFiles checkpoint = RESIDUA_TRY(findCheckpoint(call.runDirectory, call.step, nullptr));
-        run.checkpoint = std::move(checkpoint);
+        run.checkpoint = RESIDUA_TRY(findCheckpoint(call.runDirectory, call.step, nullptr));
     }
     const auto watch = [&](double) { return wanted() && !ranks.refused(); };
     const std::unique_ptr<Trainer> trainer = RESIDUA_TRY(makeTrainer(run, {watch, watch, watch}));

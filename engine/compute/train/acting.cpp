@@ -141,13 +141,10 @@ Result<std::unique_ptr<Acting>> Acting::make(const projects::Project& project, c
                                              CompiledNetwork& network, c10::Device device)
 {
     const projects::WorldData& world = dataset.source();
-    Result<Environments> worlds =
+    Environments worlds = RESIDUA_TRY(
         Environments::make(world, dataset.directory(), world.environments,
-                           drawBits(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Acting), 0));
-    if (!worlds) {
-        return worlds.error();
-    }
-    return std::unique_ptr<Acting>(new Acting(project, world, network, device, *std::move(worlds)));
+                           drawBits(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Acting), 0)));
+    return std::unique_ptr<Acting>(new Acting(project, world, network, device, std::move(worlds)));
 }
 
 Acting::Acting(const projects::Project& project, const projects::WorldData& world, CompiledNetwork& network,
@@ -167,9 +164,7 @@ Acting::Acting(const projects::Project& project, const projects::WorldData& worl
 Status Acting::actBefore(std::int64_t step)
 {
     while (m_skipped + m_buffer.added() < projects::stepsActedBefore(m_world, step)) {
-        if (const Status acted = actOnce(step); !acted) {
-            return acted;
-        }
+        RESIDUA_TRY(actOnce(step));
     }
     return Done{};
 }
@@ -185,17 +180,12 @@ Status Acting::actOnce(std::int64_t step)
     const std::uint64_t key = drawBits(static_cast<std::uint64_t>(m_seeds.order), streamOf(Stream::Acting),
                                        static_cast<std::uint64_t>(m_skipped + m_buffer.added()));
     const at::Tensor draws = at::tensor({std::bit_cast<std::int64_t>(key), std::int64_t{0}}, at::kLong).to(m_device);
-    const Result<std::vector<float>> actions =
-        actionsOf(m_environments, m_schema, m_network, pass, draws, m_device, m_type);
-    if (!actions) {
-        return actions.error();
-    }
+    const std::vector<float> actions =
+        RESIDUA_TRY(actionsOf(m_environments, m_schema, m_network, pass, draws, m_device, m_type));
     const std::vector<float> states(m_environments.states().begin(), m_environments.states().end());
     const std::vector<std::int64_t> episodes(m_environments.episodes().begin(), m_environments.episodes().end());
-    if (const Status stepped = m_environments.step(*actions); !stepped) {
-        return stepped;
-    }
-    m_buffer.add(states, *actions, episodes);
+    RESIDUA_TRY(m_environments.step(actions));
+    m_buffer.add(states, actions, episodes);
     return Done{};
 }
 
@@ -239,9 +229,7 @@ Status Acting::load(const TensorFiles& stored, std::int64_t step)
          {std::pair(kStates, viewOn(contents.states)), std::pair(kActions, viewOn(contents.actions)),
           std::pair(kEpisodes, viewOn(contents.episodes)), std::pair(kAdded, added),
           std::pair(kWorlds, viewOn(values))}) {
-        if (const Status loaded = loadTensor(stored, name, tensor); !loaded) {
-            return loaded;
-        }
+        RESIDUA_TRY(loadTensor(stored, name, tensor));
     }
     m_skipped = added[0].item<std::int64_t>();
     m_buffer.setAdded(added[1].item<std::int64_t>());
@@ -265,39 +253,31 @@ Result<ActedEpisodes> actEpisodes(const projects::Project& project, const WorldD
                                   CompiledNetwork& network, c10::Device device, std::int64_t step)
 {
     const projects::WorldData& world = dataset.source();
-    Result<Environments> worlds = Environments::make(
+    Environments worlds = RESIDUA_TRY(Environments::make(
         world, dataset.directory(), world.judged,
-        drawBits(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Acting), kOfValidation));
-    if (!worlds) {
-        return worlds.error();
-    }
+        drawBits(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Acting), kOfValidation)));
     const projects::WorldSizes sizes = projects::sizesOf(world);
-    const std::size_t shown = std::min(kMostShown, static_cast<std::size_t>(worlds->count()));
+    const std::size_t shown = std::min(kMostShown, static_cast<std::size_t>(worlds.count()));
     std::vector<Place> goals;
     std::vector<Place> places;
     for (std::size_t episode = 0; episode < shown; ++episode) {
-        goals.push_back(placeIn(worlds->goals(), sizes.goals, episode));
+        goals.push_back(placeIn(worlds.goals(), sizes.goals, episode));
     }
-    std::vector<std::int64_t> atGoal(static_cast<std::size_t>(worlds->count()));
+    std::vector<std::int64_t> atGoal(static_cast<std::size_t>(worlds.count()));
     std::vector<bool> hasEnded(atGoal.size());
     for (std::int64_t done = 0; done < world.episode; ++done) {
         for (std::size_t episode = 0; episode < shown; ++episode) {
             if (!hasEnded[episode]) {
-                places.push_back(placeIn(worlds->states(), sizes.states, episode));
+                places.push_back(placeIn(worlds.states(), sizes.states, episode));
             }
         }
-        const Result<std::vector<float>> actions =
-            actionsOf(*worlds, projects::examplesOf(project.data), network, passAfter(step), {}, device,
-                      parameterType(project.training.precision));
-        if (!actions) {
-            return actions.error();
-        }
-        if (const Status stepped = worlds->step(*actions); !stepped) {
-            return stepped.error();
-        }
+        const std::vector<float> actions =
+            RESIDUA_TRY(actionsOf(worlds, projects::examplesOf(project.data), network, passAfter(step), {}, device,
+                                  parameterType(project.training.precision)));
+        RESIDUA_TRY(worlds.step(actions));
         for (std::size_t i = 0; i < atGoal.size(); ++i) {
-            atGoal[i] += !hasEnded[i] && worlds->atGoal()[i] != 0 ? 1 : 0;
-            hasEnded[i] = hasEnded[i] || worlds->episodes()[i] > 1;
+            atGoal[i] += !hasEnded[i] && worlds.atGoal()[i] != 0 ? 1 : 0;
+            hasEnded[i] = hasEnded[i] || worlds.episodes()[i] > 1;
         }
     }
     ActedEpisodes acted;
@@ -315,15 +295,12 @@ Status measureActing(const TrainedState& state, Measured& measured)
     if (dataset == nullptr) {
         return Done{};
     }
-    Result<ActedEpisodes> acted = actEpisodes(state.project, *dataset, state.network, state.device, state.step);
-    if (!acted) {
-        return acted.error();
-    }
-    measured.rows.push_back({kTimeAtGoal, state.step, acted->timeAtGoal});
-    measured.rows.push_back({"reached_goal/validation", state.step, acted->reached});
+    ActedEpisodes acted = RESIDUA_TRY(actEpisodes(state.project, *dataset, state.network, state.device, state.step));
+    measured.rows.push_back({kTimeAtGoal, state.step, acted.timeAtGoal});
+    measured.rows.push_back({"reached_goal/validation", state.step, acted.reached});
     measured.rows.push_back({kEnvironmentSteps, state.step,
                              static_cast<double>(projects::environmentStepsAt(dataset->source(), state.step))});
-    measured.matrices.push_back(std::move(acted->shown));
+    measured.matrices.push_back(std::move(acted.shown));
     return Done{};
 }
 

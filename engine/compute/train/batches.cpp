@@ -122,9 +122,7 @@ Result<std::optional<DeviceBatch>> SplitBatches::next()
     if (m_index >= m_limit) {
         return std::optional<DeviceBatch>();
     }
-    if (Status filled = m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch); !filled) {
-        return filled.error();
-    }
+    RESIDUA_TRY(m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch));
     if (m_batch.batch == 0) {
         return std::optional<DeviceBatch>();
     }

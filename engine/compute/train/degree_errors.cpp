@@ -61,14 +61,11 @@ Status measureDegrees(const TrainedState& state, Measured& measured)
     std::vector<TermSums> sums(terms.size());
     double count = 0;
     for (;;) {
-        const Result<std::optional<DeviceBatch>> batch = batches.next();
+        const std::optional<DeviceBatch> batch = RESIDUA_TRY(batches.next());
         if (!batch) {
-            return batch.error();
-        }
-        if (!*batch) {
             break;
         }
-        add(terms, batches.host(), state.network.forward(**batch, passAfter(state.step)), sums);
+        add(terms, batches.host(), state.network.forward(*batch, passAfter(state.step)), sums);
         count += static_cast<double>(batches.units());
     }
     if (count == 0) {

@@ -78,15 +78,12 @@ Status Evaluation::advance(const Pass& pass)
 {
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_device);
-    const Result<std::optional<DeviceBatch>> batch = m_batches.next();
-    if (!batch) {
-        return batch.error();
-    }
-    m_atEnd = !batch->has_value();
+    const std::optional<DeviceBatch> batch = RESIDUA_TRY(m_batches.next());
+    m_atEnd = !batch.has_value();
     if (m_atEnd) {
         return Done{};
     }
-    const auto [means, confusion] = m_network.quantities(**batch, pass);
+    const auto [means, confusion] = m_network.quantities(*batch, pass);
     if (confusion.defined()) {
         m_confusion = m_confusion.defined() ? m_confusion.add_(confusion) : confusion;
     }

@@ -25,9 +25,7 @@ Result<FitInputs> readFullInputs(const projects::Project& project, const Dataset
     }
     // Progress counts the network that is trained, for which nothing is done yet.
     const PreparationWatch begins = watch ? PreparationWatch([&watch](double) { return watch(0); }) : watch;
-    if (const Status started = (*network)->initialise(begins, {}); !started) {
-        return started.error();
-    }
+    RESIDUA_TRY((*network)->initialise(begins, {}));
     return readInputs(**network, dataset, project, *opened, Pass());
 }
 
@@ -81,9 +79,7 @@ Result<FitInputs> readInputs(CompiledNetwork& network, const Dataset& dataset, c
 {
     const projects::TrainingPlan& plan = project.training;
     Batch batch;
-    if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
-        return filled.error();
-    }
+    RESIDUA_TRY(dataset.fillSequential(batch, Split::Train, 0, plan.batch));
     if (batch.batch == 0) {
         return Error{"data", "there is no example to fit the weights to"};
     }
@@ -108,11 +104,7 @@ Status prepareFits(const projects::Project& project, const Dataset& dataset, con
     const bool looksAtInputs =
         fitsFeatures || (fitsFactors && initialisation.lowRank != projects::LowRankMethod::Spectral);
     if (initialisation.lowRankInputs == projects::LowRankInputs::Data && looksAtInputs) {
-        Result<FitInputs> read = readFullInputs(project, dataset, device, watch);
-        if (!read) {
-            return read.error();
-        }
-        setting.inputs = *std::move(read);
+        setting.inputs = RESIDUA_TRY(readFullInputs(project, dataset, device, watch));
     }
     plan.setFits(std::move(setting));
     return Done{};

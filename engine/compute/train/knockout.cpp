@@ -104,15 +104,12 @@ Status Knockout::advance()
 /// Runs the whole network on the next batch.
 Status Knockout::begin()
 {
-    Result<std::optional<DeviceBatch>> batch = m_batches.next();
-    if (!batch) {
-        return batch.error();
-    }
-    m_atEnd = !batch->has_value();
+    std::optional<DeviceBatch> batch = RESIDUA_TRY(m_batches.next());
+    m_atEnd = !batch.has_value();
     if (m_atEnd) {
         return Done{};
     }
-    m_batch = std::move(**batch);
+    m_batch = std::move(*batch);
     m_next = 0;
     const at::Tensor output = m_passesOf.whole(*m_batch);
     m_wholeLoss = lossOf(output, m_loss);

@@ -24,22 +24,17 @@ Result<Evaluation> evaluateValidation(const TrainedState& state, const std::func
     const projects::TrainingPlan& plan = state.project.training;
     Evaluation evaluation(state.network, state.dataset, Split::Validation, plan, state.device, plan.validationBatches);
     while (!evaluation.atEnd() && state.dataset.size(Split::Validation) > 0) {
-        if (const Status added = evaluation.advance(passOfBatch(evaluation.batchesDone())); !added) {
-            return added.error();
-        }
+        RESIDUA_TRY(evaluation.advance(passOfBatch(evaluation.batchesDone())));
     }
     return evaluation;
 }
 
 Status measureValidation(const TrainedState& state, Measured& measured)
 {
-    const Result<Evaluation> evaluation =
-        evaluateValidation(state, [&](std::int64_t) { return passAfter(state.step); });
-    if (!evaluation) {
-        return evaluation.error();
-    }
-    addRows(*evaluation, state.step, "validation", measured);
-    if (std::optional<Matrix> confusion = evaluation->confusion(state.step)) {
+    const Evaluation evaluation =
+        RESIDUA_TRY(evaluateValidation(state, [&](std::int64_t) { return passAfter(state.step); }));
+    addRows(evaluation, state.step, "validation", measured);
+    if (std::optional<Matrix> confusion = evaluation.confusion(state.step)) {
         measured.matrices.push_back(std::move(*confusion));
     }
     return Done{};
@@ -64,9 +59,7 @@ Status measureStability(const TrainedState& state, Measured& measured)
     Stability stability(state.network, state.dataset, state.project, state.device,
                         state.project.training.validationBatches, state.step);
     while (!stability.atEnd()) {
-        if (const Status added = stability.advance(); !added) {
-            return added;
-        }
+        RESIDUA_TRY(stability.advance());
     }
     for (Matrix& matrix : stability.matrices()) {
         measured.matrices.push_back(std::move(matrix));

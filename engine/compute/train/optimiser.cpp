@@ -266,9 +266,7 @@ Status Optimiser::load(const TensorFiles& stored)
             clearMoments(i);
             continue;
         }
-        if (Status loaded = loadMoments(i, stored, m_parameters[i].name); !loaded) {
-            return loaded;
-        }
+        RESIDUA_TRY(loadMoments(i, stored, m_parameters[i].name));
     }
     return Done{};
 }
@@ -276,9 +274,7 @@ Status Optimiser::load(const TensorFiles& stored)
 Status Optimiser::loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name)
 {
     for (const ParameterStates::State& state : m_states[of].all()) {
-        if (Status loaded = loadTensor(stored, name + "." + std::string(state.is.name), state.tensor); !loaded) {
-            return loaded;
-        }
+        RESIDUA_TRY(loadTensor(stored, name + "." + std::string(state.is.name), state.tensor));
     }
     return Done{};
 }
@@ -298,16 +294,11 @@ Status Optimiser::takeMoments(std::size_t of, const TensorFiles& stored, const s
     for (const ParameterStates::State& state : states) {
         const std::string tensor = name + "." + std::string(state.is.name);
         if (state.tensor.dim() == 0 || state.tensor.sizes() != parameter.sizes()) {
-            if (Status loaded = loadTensor(stored, tensor, state.tensor); !loaded) {
-                return loaded;
-            }
+            RESIDUA_TRY(loadTensor(stored, tensor, state.tensor));
             continue;
         }
-        const Result<at::Tensor> values = readTensor(stored, tensor);
-        if (!values) {
-            return values.error();
-        }
-        if (const Status taken = take(*values, state.tensor); !taken) {
+        const at::Tensor values = RESIDUA_TRY(readTensor(stored, tensor));
+        if (const Status taken = take(values, state.tensor); !taken) {
             return Error{tensor, taken.error().text()};
         }
     }

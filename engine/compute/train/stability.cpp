@@ -59,19 +59,16 @@ Status Stability::advance()
 {
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_device);
-    const Result<std::optional<DeviceBatch>> batch = m_batches.next();
-    if (!batch) {
-        return batch.error();
-    }
-    m_atEnd = !batch->has_value();
+    const std::optional<DeviceBatch> batch = RESIDUA_TRY(m_batches.next());
+    m_atEnd = !batch.has_value();
     if (m_atEnd) {
         return Done{};
     }
     const auto addLoss = [&](BatchMeans& means, const at::Tensor& output) {
-        means.add(m_network.lossOf(output, **batch, m_passes.pass()), m_batches.units());
+        means.add(m_network.lossOf(output, *batch, m_passes.pass()), m_batches.units());
     };
     LayerMagnitudes magnitudes;
-    const at::Tensor output = m_passes.whole(**batch, &magnitudes);
+    const at::Tensor output = m_passes.whole(*batch, &magnitudes);
     const auto features = static_cast<double>(output.size(-1));
     const double rows = static_cast<double>(output.numel()) / features;
     addLoss(m_loss, output);
@@ -82,7 +79,7 @@ Status Stability::advance()
     for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
         if (canGo(layer)) {
             const at::Tensor other = m_passes.altered(
-                **batch, {.factors = {}, .off = {{static_cast<std::int64_t>(layer) + 1, projects::LayerPart::Whole}}});
+                *batch, {.factors = {}, .off = {{static_cast<std::int64_t>(layer) + 1, projects::LayerPart::Whole}}});
             m_layers[layer].effect += squares(other - output);
             addLoss(m_layers[layer].loss, other);
         }

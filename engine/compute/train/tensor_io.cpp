@@ -111,18 +111,13 @@ Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor
         return isMissing(name);
     }
     const TensorPlace& place = found->second.place;
-    if (Status fits = checkForm(name, place, tensor); !fits) {
-        return fits;
-    }
+    RESIDUA_TRY(checkForm(name, place, tensor));
     const at::NoGradGuard noGrad;
     if (tensor.is_cpu() && tensor.is_contiguous()) {
         return readInto(stored, found->second, tensor);
     }
-    const Result<at::Tensor> read = readTensor(stored, name);
-    if (!read) {
-        return read.error();
-    }
-    tensor.copy_(*read);
+    const at::Tensor read = RESIDUA_TRY(readTensor(stored, name));
+    tensor.copy_(read);
     return Done{};
 }
 
@@ -146,18 +141,14 @@ Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name
     }
     at::Tensor tensor = at::from_blob(
         bytes, place.shape, [bytes](void*) { delete[] bytes; }, at::TensorOptions().dtype(scalarTypeOf(place.type)));
-    if (Status read = stored.read(found->second, {bytes, place.bytes}); !read) {
-        return read.error();
-    }
+    RESIDUA_TRY(stored.read(found->second, {bytes, place.bytes}));
     return tensor;
 }
 
 Status loadParameters(const TensorFiles& stored, std::vector<NamedParameter>& parameters)
 {
     for (NamedParameter& parameter : parameters) {
-        if (Status loaded = loadTensor(stored, parameter.name, parameter.tensor); !loaded) {
-            return loaded;
-        }
+        RESIDUA_TRY(loadTensor(stored, parameter.name, parameter.tensor));
     }
     return checkAllKnown(stored, parameters);
 }

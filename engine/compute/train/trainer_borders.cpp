@@ -94,12 +94,9 @@ Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std
         return taken;
     }
     const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
-    const Result<Evaluation> onValidation = evaluateValidation(state(), part);
-    if (!onValidation) {
-        return onValidation.error();
-    }
+    const Evaluation onValidation = RESIDUA_TRY(evaluateValidation(state(), part));
     train = means.loss();
-    validation = onValidation->loss();
+    validation = onValidation.loss();
     return Done{};
 }
 
@@ -157,9 +154,7 @@ Result<std::string> Trainer::growOver(const std::vector<Border>& borders)
                           : m_parts.network->values(few, partOf(step));
         });
     };
-    if (const Status taken = take(before, m_step); !taken) {
-        return taken.error();
-    }
+    RESIDUA_TRY(take(before, m_step));
     std::vector<std::string> notes;
     {
         const Stopwatch stopwatch(m_seconds);
@@ -172,9 +167,7 @@ Result<std::string> Trainer::growOver(const std::vector<Border>& borders)
             m_average.restart();
         }
     }
-    if (const Status taken = take(after, m_step + 1); !taken) {
-        return taken.error();
-    }
+    RESIDUA_TRY(take(after, m_step + 1));
     std::string note;
     for (std::size_t i = 0; i < borders.size(); ++i) {
         const auto& [of, border] = borders[i];
@@ -212,17 +205,9 @@ Result<std::optional<StageRecord>> Trainer::beginStage()
     const std::int64_t batches = draws ? m_parts.project.training.validationBatches : 1;
     const auto stepBefore = [&](std::int64_t batch) { return draws ? std::max(m_step - batch, from + 1) : m_step; };
     const auto stepAfter = [&](std::int64_t batch) { return draws ? std::min(m_step + 1 + batch, to) : m_step + 1; };
-    if (const Status taken = takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore); !taken) {
-        return taken.error();
-    }
-    Result<std::string> note = growOver(borders);
-    if (!note) {
-        return note.error();
-    }
-    record.note = std::move(*note);
-    if (const Status taken = takeLosses(batches, stepAfter, record.trainAfter, record.validationAfter); !taken) {
-        return taken.error();
-    }
+    RESIDUA_TRY(takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore));
+    record.note = RESIDUA_TRY(growOver(borders));
+    RESIDUA_TRY(takeLosses(batches, stepAfter, record.trainAfter, record.validationAfter));
     return std::optional(std::move(record));
 }
 

@@ -193,17 +193,13 @@ Status TransferPlan::apply(const TensorFiles& files, CompiledNetwork& network, c
         return Error{first.row.tensor.parameters.front(), first.what};
     }
     const auto half = [&watch](double share) { return !watch || watch(share / 2); };
-    if (Status started = network.initialise(half, [this](const std::string& name) { return !makes(name); }); !started) {
-        return started;
-    }
+    RESIDUA_TRY(network.initialise(half, [this](const std::string& name) { return !makes(name); }));
     const auto count = static_cast<double>(report.steps.size());
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         if (watch && !watch(0.5 + static_cast<double>(i) / (2 * count))) {
             return Error{"weights", "their transfer was given up"};
         }
-        if (Status done = carryOut(files, report.steps[i]); !done) {
-            return done;
-        }
+        RESIDUA_TRY(carryOut(files, report.steps[i]));
     }
     return Done{};
 }
@@ -280,11 +276,8 @@ Status carryOut(const TensorFiles& files, const TransferStep& step)
     if (asItLies) {
         return readInto(files, step.stored, first);
     }
-    const Result<at::Tensor> whole = readTensor(files, step.name);
-    if (!whole) {
-        return whole.error();
-    }
-    writeParts(step.row, *whole, step.parameters);
+    const at::Tensor whole = RESIDUA_TRY(readTensor(files, step.name));
+    writeParts(step.row, whole, step.parameters);
     return Done{};
 }
 

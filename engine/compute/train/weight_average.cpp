@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <utility>
 
 namespace residua::engine {
@@ -68,9 +67,7 @@ Status WeightAverage::load(const TensorFiles& stored, std::int64_t step)
         return Done{};
     }
     for (std::size_t i = 0; i < m_means.size(); ++i) {
-        if (Status loaded = loadTensor(stored, m_parameters[i]->name + kAverage, m_means[i]); !loaded) {
-            return loaded;
-        }
+        RESIDUA_TRY(loadTensor(stored, m_parameters[i]->name + kAverage, m_means[i]));
     }
     return Done{};
 }

@@ -69,9 +69,8 @@ struct Opener {
         }
         DocumentTokens read;
         auto codec = RESIDUA_TRY(codecFor(*documents, tokeniser, directory, place, watch));
-        auto tokens = RESIDUA_TRY(
+        read.tokens = RESIDUA_TRY(
             tokensOf(*documents, *codec, tokeniser, directory, place, watch, hasRows() ? &read.ends : nullptr));
-        read.tokens = std::move(tokens);
         return TokenDataset::create(partOf(std::move(read), project, place), std::move(codec), tokeniser.vocabulary,
                                     project, std::move(notes));
     }
@@ -129,8 +128,7 @@ struct Opener {
     {
         DocumentTokens documents{std::move(tokens)};
         if (hasRows()) {
-            auto ends = RESIDUA_TRY(endsAfter(documents.tokens, end, watch));
-            documents.ends = std::move(ends);
+            documents.ends = RESIDUA_TRY(endsAfter(documents.tokens, end, watch));
         }
         return documents;
     }

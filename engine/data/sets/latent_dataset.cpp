@@ -14,7 +14,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace residua::engine {

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <optional>
 #include <string>
 
 namespace residua::engine {
@@ -243,20 +242,14 @@ Status checkObservation(const Shared& shared, const MujocoState& state, const st
 
 Result<projects::WorldModel> readWorldModel(const fs::path& file, const projects::WorldSizes& sizes)
 {
-    const Result<std::string> text = readFile(file, kMostOfFile);
-    if (!text) {
-        return text.error();
-    }
-    Result<projects::WorldModel> world = projects::worldModelFromJson(*text, sizes);
+    const std::string text = RESIDUA_TRY(readFile(file, kMostOfFile));
+    Result<projects::WorldModel> world = projects::worldModelFromJson(text, sizes);
     if (!world) {
         return Error{file.string() + " · " + world.error().place, world.error().message};
     }
     const fs::path model = file.parent_path() / world->model;
-    const Result<std::string> mjcf = readFile(model, kMostOfFile);
-    if (!mjcf) {
-        return mjcf.error();
-    }
-    const Status sound = checkMjcf(*mjcf, model.string());
+    const std::string mjcf = RESIDUA_TRY(readFile(model, kMostOfFile));
+    const Status sound = checkMjcf(mjcf, model.string());
     return sound ? std::move(world) : sound.error();
 }
 
@@ -268,11 +261,8 @@ Result<std::vector<std::unique_ptr<World>>> makeMujocoWorlds(const projects::Wor
     const fs::path file = directory / data.path / projects::kWorldFile;
     auto shared = std::make_shared<Shared>();
     shared->sizes = projects::sizesOf(data);
-    Result<projects::WorldModel> world = readWorldModel(file, shared->sizes);
-    if (!world) {
-        return world.error();
-    }
-    shared->world = *std::move(world);
+    projects::WorldModel world = RESIDUA_TRY(readWorldModel(file, shared->sizes));
+    shared->world = std::move(world);
     static const Result<Mujoco> mujoco = openMujoco();
     if (!mujoco) {
         return mujoco.error();
@@ -283,9 +273,7 @@ Result<std::vector<std::unique_ptr<World>>> makeMujocoWorlds(const projects::Wor
     if (!shared->model) {
         return Error{model.string(), "is not a model that MuJoCo reads: " + reason};
     }
-    if (const Status set = setControls(*shared, file.string()); !set) {
-        return set.error();
-    }
+    RESIDUA_TRY(setControls(*shared, file.string()));
     const double bytes = shared->model->stateBytes() * static_cast<double>(count);
     const MachineMemory memory = machineMemory();
     if (memory.totalBytes > 0 && bytes > static_cast<double>(memory.freeBytes)) {
@@ -299,9 +287,7 @@ Result<std::vector<std::unique_ptr<World>>> makeMujocoWorlds(const projects::Wor
         if (!state) {
             return Error{model.string(), "cannot be simulated: MuJoCo has no memory for its state"};
         }
-        if (const Status sound = i == 0 ? checkObservation(*shared, *state, file.string()) : Done{}; !sound) {
-            return sound.error();
-        }
+        RESIDUA_TRY(i == 0 ? checkObservation(*shared, *state, file.string()) : Done{});
         worlds.push_back(std::make_unique<MujocoWorld>(shared, std::move(state)));
     }
     return worlds;

@@ -46,8 +46,7 @@ public:
         for (std::size_t i = 0; written && i < m_list.files.size(); ++i) {
             written = add(writer, m_list.files[i], packed.contents.files[i].checksum);
         }
-        const auto size = RESIDUA_TRY(written ? writer.finish() : Result<std::int64_t>(written.error()));
-        packed.size = size;
+        packed.size = RESIDUA_TRY(written ? writer.finish() : Result<std::int64_t>(written.error()));
         return packed;
     }
 

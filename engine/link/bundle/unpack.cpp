@@ -120,8 +120,7 @@ void tellOutside(UnpackedBundle& result)
         add(document->project);
     }
     for (const ArrivedRun& run : result.runs) {
-        const auto reader = RunReader::open(run.directory);
-        if (const auto project = reader ? reader->project() : Result<projects::Project>(reader.error())) {
+        if (const auto project = readRunProject(run.directory)) {
             add(*project);
         }
     }
@@ -140,8 +139,7 @@ void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
             return;
         }
         const auto file = readRunFile(run.directory);
-        const auto reader = RunReader::open(run.directory);
-        const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+        const auto project = readRunProject(run.directory);
         const auto now = project ? fingerprints.of(*project, file ? file->info.reading : kNewestReading)
                                  : Result<DataFingerprint>(project.error());
         if (!now && result.joined) {

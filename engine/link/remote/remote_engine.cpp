@@ -337,8 +337,7 @@ RemoteEngine::Translated RemoteEngine::translatedQuery(const Request& request, c
     if (!request.of.projectDirectory.empty() && hasProjectThere(request)) {
         there.of.projectDirectory.clear();
     } else if (!request.of.projectDirectory.empty()) {
-        const Result<RunReader> reader = RunReader::open(request.of.runDirectory);
-        Result<projects::Project> frozen = reader ? reader->project() : reader.error();
+        Result<projects::Project> frozen = readRunProject(request.of.runDirectory);
         const Result<ProjectFiles> project =
             frozen ? projectFiles(*std::move(frozen), request.of.projectDirectory, link.watch) : frozen.error();
         RemoteFiles files = RESIDUA_TRY(project ? openFiles(link) : project.error());

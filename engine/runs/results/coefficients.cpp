@@ -215,8 +215,7 @@ Matrix CoefficientTensor::feature(std::int64_t feature) const
 
 Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& run, std::optional<std::int64_t> step)
 {
-    const auto reader = RunReader::open(run);
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto project = readRunProject(run);
     const auto checkpoint =
         RESIDUA_TRY(project ? loadCheckpoint(run, step, nullptr) : Result<LoadedCheckpoint>(project.error()));
     const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);

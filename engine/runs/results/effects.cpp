@@ -206,8 +206,7 @@ std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)
     if (!request.only.empty() || !of.projectDirectory.empty() || of.otherData != OtherData::Refuse) {
         return std::nullopt;
     }
-    const auto reader = RunReader::open(of.runDirectory);
-    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto project = readRunProject(of.runDirectory);
     const std::vector<std::int64_t> steps = of.step ? std::vector{*of.step} : resumableSteps(of.runDirectory);
     const auto tower = project ? projects::chosenTower(*project, request.tower) : Result<std::size_t>(project.error());
     if (!tower || steps.empty()) {

@@ -34,8 +34,7 @@ std::vector<Neighbour> neighboursOf(const std::filesystem::path& folder, const p
         if (runs[i].membership || (neighbours.size() >= kCompared && !isLast)) {
             continue;
         }
-        const auto reader = RunReader::open(runs[i].directory);
-        auto trained = reader ? reader->project() : Result<projects::Project>(reader.error());
+        auto trained = readRunProject(runs[i].directory);
         if (trained && trained->name == project.name) {
             const bool differs = !projects::differingWords(*trained, project).empty();
             neighbours.push_back({runs[i].name, differs, std::move(*trained)});

@@ -389,6 +389,16 @@ std::vector<std::int64_t> RunReader::checkpoints() const
     return checkpointSteps(m_impl->directory);
 }
 
+Result<RunInfo> readRunInfo(const fs::path& runDirectory)
+{
+    return RunReader::open(runDirectory).and_then([](const RunReader& run) { return run.info(); });
+}
+
+Result<projects::Project> readRunProject(const fs::path& runDirectory)
+{
+    return RunReader::open(runDirectory).and_then([](const RunReader& run) { return run.project(); });
+}
+
 namespace {
 
 /// Whether the runs of the folder alone are listed, or those of the folders in it too: a sweep keeps its runs in one of
@@ -397,8 +407,7 @@ enum class Depth { Alone, AndFolders };
 
 RunInfo listed(const fs::path& run)
 {
-    const auto reader = RunReader::open(run);
-    const auto info = reader ? reader->info() : Result<RunInfo>(reader.error());
+    const auto info = readRunInfo(run);
     if (info) {
         return *info;
     }

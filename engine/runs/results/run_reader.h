@@ -60,6 +60,9 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
+/// Opens a run for one of its parts.
+[[nodiscard]] Result<RunInfo> readRunInfo(const std::filesystem::path& runDirectory);
+[[nodiscard]] Result<projects::Project> readRunProject(const std::filesystem::path& runDirectory);
 /// Returns every run in `folder` (usually <project>/runs) and its subfolders (of sweeps), newest first. Unreadable runs
 /// have status Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);

@@ -191,8 +191,7 @@ const RunInfo* runAmong(const std::vector<RunInfo>& runs, const projects::SweepM
         if (!isOf(run, member) || (first != nullptr && !isBefore(run, *first))) {
             continue;
         }
-        const Result<RunReader> reader = RunReader::open(run.directory);
-        const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
+        const Result<projects::Project> frozen = readRunProject(run.directory);
         first = frozen && differencesOf(*frozen, run, member.project).empty() ? &run : first;
     }
     return first;
