@@ -24,10 +24,7 @@ using nlohmann::json;
 /// Returns the engine request for the arguments.
 Result<engine::GapRequest> gapRequestFrom(const Arguments& arguments, const Console& console)
 {
-    Result<engine::GapRequest> request = requestFrom<engine::GapRequest>(arguments);
-    if (!request) {
-        return request;
-    }
+    engine::GapRequest request = RESIDUA_TRY(requestFrom<engine::GapRequest>(arguments));
     const std::filesystem::path subject = arguments.positional(0);
     std::error_code ignored;
     if (std::filesystem::exists(subject / engine::kRunFile, ignored)) {
@@ -35,12 +32,12 @@ Result<engine::GapRequest> gapRequestFrom(const Arguments& arguments, const Cons
             return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
         }
     } else {
-        std::variant<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
-        if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-            return refusal->error;
+        ValueOr<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
+        if (!named) {
+            return named.error().error;
         }
-        request->project = std::move(std::get<NamedProject>(named).document.project);
-        request->of = {{}, std::get<NamedProject>(named).directory};
+        request.project = std::move(named->document.project);
+        request.of = {{}, named->directory};
     }
     return request;
 }
@@ -207,12 +204,11 @@ Exit runGap(const Arguments& arguments, const Console& console)
     engine::GapRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, gapRequestFrom(arguments, console));
     const GapOrder order = RESIDUA_TRY_OR_FAIL(Exit::Usage, orderFrom(arguments));
     setPaths(request.of, computing);
-    const std::optional<engine::Event> answer = ask(request, console, computing, [&console](const engine::Event& news) {
+    const auto ready = RESIDUA_TRY(answerOf(request, console, computing, [&console](const engine::Event& news) {
         const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
         console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
-    });
-    const auto* const ready = answer ? std::get_if<engine::GapReady>(&*answer) : nullptr;
-    return ready == nullptr ? unanswered(answer, console) : tellGap(ready->gap, order, arguments, console);
+    }));
+    return tellGap(ready.gap, order, arguments, console);
 }
 
 std::vector<OptionSpec> gapOptions()

@@ -120,16 +120,13 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
 Exit runInterventions(const Arguments& arguments, const Console& console)
 {
     Result<engine::InterventionRequest> request = requestFrom<engine::InterventionRequest>(arguments);
-    const auto answer = answerTo(request, arguments, console, shareTeller(console, "measured "));
-    const auto* const ready = std::get_if<InterventionReady>(&answer);
-    if (ready == nullptr) {
-        return std::get<Exit>(answer);
-    }
+    const InterventionReady ready =
+        RESIDUA_TRY(answerTo(request, arguments, console, shareTeller(console, "measured ")));
     if (!arguments.has("output")) {
-        showInterventions(*ready, request->what, console);
+        showInterventions(ready, request->what, console);
         return Exit::Ok;
     }
-    return saveNumbers(interventionsCsv(*ready), groupedText(std::ssize(ready->rows)) + " rows", arguments, console);
+    return saveNumbers(interventionsCsv(ready), groupedText(std::ssize(ready.rows)) + " rows", arguments, console);
 }
 
 } // namespace residua::cli

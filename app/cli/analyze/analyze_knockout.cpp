@@ -85,11 +85,8 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
     const projects::WeakBy by = RESIDUA_TRY_OR_FAIL(Exit::Usage, request ? weakByOf(*request, arguments)
                                                                          : Result<projects::WeakBy>(request.error()));
-    const auto answer = answerTo(request, arguments, console, shareTeller(console, "measured "));
-    if (const auto* const exit = std::get_if<Exit>(&answer)) {
-        return *exit;
-    }
-    const auto& ready = std::get<engine::KnockoutReady>(answer);
+    const engine::KnockoutReady ready =
+        RESIDUA_TRY(answerTo(request, arguments, console, shareTeller(console, "measured ")));
     const Result<std::string> weakest =
         arguments.has("weakest") ? weakestText(ready, by, arguments) : Result<std::string>(std::string());
     const std::string weak = weakest ? *weakest : std::string();

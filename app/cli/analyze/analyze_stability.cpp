@@ -11,7 +11,6 @@
 #include "projects/depth/depth_names.h"
 
 #include <sstream>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -110,19 +109,15 @@ void show(const engine::StabilityReady& ready, const LayerNamer& nameOf, const C
 Exit ofRun(const Arguments& arguments, const Console& console)
 {
     Result<engine::StabilityRequest> request = requestFrom<engine::StabilityRequest>(arguments);
-    const auto answer = answerTo(request, arguments, console);
-    const auto* const ready = std::get_if<engine::StabilityReady>(&answer);
-    if (ready == nullptr) {
-        return std::get<Exit>(answer);
-    }
-    if (ready->matrices.empty()) {
+    const engine::StabilityReady ready = RESIDUA_TRY(answerTo(request, arguments, console));
+    if (ready.matrices.empty()) {
         return console.fail(Exit::RunFailed, {request->of.runDirectory.string(), "has no layers to leave out"});
     }
     if (arguments.has("output")) {
-        return saveNumbers(csvOf(ready->matrices.front(), namerOf(*request)),
-                           groupedText(ready->matrices.front().columns) + " layers", arguments, console);
+        return saveNumbers(csvOf(ready.matrices.front(), namerOf(*request)),
+                           groupedText(ready.matrices.front().columns) + " layers", arguments, console);
     }
-    show(*ready, namerOf(*request), console);
+    show(ready, namerOf(*request), console);
     return Exit::Ok;
 }
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <sstream>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -22,10 +21,8 @@ using report::TheoryRow;
 
 Result<LowRankModel> fromProject(const std::string& path, const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(path, arguments, console);
-    const auto* const refusal = std::get_if<Refusal>(&named);
-    return refusal ? Result<LowRankModel>(refusal->error)
-                   : report::lowRankModelOf(std::get<NamedProject>(named).document.project);
+    const ValueOr<NamedProject, Refusal> named = openProject(path, arguments, console);
+    return named ? report::lowRankModelOf((*named).document.project) : named.error().error;
 }
 
 Result<LowRankModel> fromNumbers(const Arguments& arguments)

@@ -64,13 +64,10 @@ Result<projects::Source> sourceFrom(const std::string& text, const engine::Table
 {
     const std::string path =
         RESIDUA_TRY(placeOf("--data", text, "a text, .jsonl, .parquet, .bin, .safetensors, or a folder of data"));
-    Result<projects::Source> source = engine::dataAt(path, columns);
-    if (!source) {
-        return source.error();
-    }
+    projects::Source source = RESIDUA_TRY(engine::dataAt(path, columns));
     const std::filesystem::path typed(text);
     // A part of a folder is below it, or beside it.
-    projects::forEachPath(*source, [&](std::string& found) {
+    projects::forEachPath(source, [&](std::string& found) {
         if (found.empty()) {
             return;
         }

@@ -89,31 +89,25 @@ Status setFields(projects::Project& project, std::vector<std::string> texts, con
     };
     std::ranges::stable_sort(texts, {}, turnOf);
     for (const std::string& text : texts) {
-        if (Status set = setField(project, text, console, groups); !set) {
-            return set;
-        }
+        RESIDUA_TRY(setField(project, text, console, groups));
     }
     return Done{};
 }
 
-std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
+ValueOr<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
 {
     return openProject(arguments.positional(0), arguments, console);
 }
 
-std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
-                                                const Console& console)
+ValueOr<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments, const Console& console)
 {
-    Result<NamedProject> opened = openProject(path);
-    if (!opened) {
-        return Refusal{Exit::InvalidProject, opened.error()};
-    }
-    projects::Document& document = opened->document;
+    NamedProject opened = RESIDUA_TRY(refusing(Exit::InvalidProject, openProject(path)));
+    projects::Document& document = opened.document;
     if (const Status set = setFields(document.project, arguments.texts("set"), console, &document.layout.groups);
         !set) {
         return Refusal{Exit::Usage, {"--set", set.error().text()}};
     }
-    return *std::move(opened);
+    return opened;
 }
 
 Status trainFor(projects::Project& project, std::int64_t steps)

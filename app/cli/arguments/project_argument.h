@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,11 +34,23 @@ struct Refusal {
     Exit code = Exit::Usage;
     Error error;
 };
+/// Returns `result`, whose error refuses the command with `code`.
+template <class T>
+[[nodiscard]] ValueOr<T, Refusal> refusing(Exit code, Result<T> result)
+{
+    return result ? ValueOr<T, Refusal>(*std::move(result)) : Refusal{code, result.error()};
+}
+/// Returns the value of `result`, or reports the refusal and returns its exit code.
+template <class T>
+[[nodiscard]] ValueOr<T, Exit> reported(ValueOr<T, Refusal> result, const Console& console)
+{
+    return result ? ValueOr<T, Exit>(*std::move(result)) : console.fail(result.error().code, result.error().error);
+}
 /// Returns the project named by `path`, or by the first word, with the fields of --set applied (setFields). Errors of
 /// --set name the field and its allowed values, and suggest a name; their exit code is that of wrong usage.
-[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
-                                                              const Console& console);
-[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
+[[nodiscard]] ValueOr<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
+                                                         const Console& console);
+[[nodiscard]] ValueOr<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
 /// Applies each of `texts` as setField() does: depth and widths first, then loops, then the topology and the schedule,
 /// then the fields of these (settingTurn), otherwise in order. Returns the first error. `groups` are as of setField().
 [[nodiscard]] Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console,

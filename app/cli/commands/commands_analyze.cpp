@@ -108,24 +108,21 @@ Status subtract(std::vector<Matrix>& matrices, const std::vector<Matrix>& refere
 
 Result<std::vector<Matrix>> matricesOf(const View& view)
 {
-    Result<std::vector<Matrix>> matrices = engine::coefficientsAt(view.run, view.step, view.feature);
-    if (!matrices) {
-        return matrices;
-    }
-    std::erase_if(*matrices, [&](const Matrix& matrix) {
+    std::vector<Matrix> matrices = RESIDUA_TRY(engine::coefficientsAt(view.run, view.step, view.feature));
+    std::erase_if(matrices, [&](const Matrix& matrix) {
         const bool otherPort = view.port && matrix.name.port != *view.port;
         return otherPort || (view.logRatio && matrix.name.kind != engine::matrix::kMix);
     });
-    if (matrices->empty()) {
+    if (matrices.empty()) {
         return Error{view.run.string(), view.port ? "has no coefficients of a port " + std::string(nameOf(*view.port))
                                                   : "has no coefficients"};
     }
     if (view.logRatio) {
-        std::ranges::transform(*matrices, matrices->begin(), &engine::logOfRowMaximum);
+        std::ranges::transform(matrices, matrices.begin(), &engine::logOfRowMaximum);
     }
     if (!view.against.empty()) {
-        const auto reference = referenceOf(view, matrices->front().step);
-        RESIDUA_TRY(reference ? subtract(*matrices, *reference) : Status(reference.error()));
+        const auto reference = referenceOf(view, matrices.front().step);
+        RESIDUA_TRY(reference ? subtract(matrices, *reference) : Status(reference.error()));
     }
     return matrices;
 }

@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <span>
 #include <utility>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -150,11 +149,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     const std::int64_t warmup = std::max<std::int64_t>(steps / 5, 1);
     std::vector<Measured> all;
     for (const std::string& name : arguments.positionals(0)) {
-        std::variant<NamedProject, Refusal> named = openProject(name, arguments, console);
-        if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-            return console.fail(refusal->code, refusal->error);
-        }
-        NamedProject& opened = std::get<NamedProject>(named);
+        NamedProject opened = RESIDUA_TRY(reported(openProject(name, arguments, console), console));
         projects::Project& project = opened.document.project;
         RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, trainFor(project, steps + warmup));
         project.training.validateEvery = 0;

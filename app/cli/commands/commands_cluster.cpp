@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -73,11 +72,7 @@ std::string scriptOf(const Job& job)
 
 Exit runClusterScript(const Arguments& arguments, const Console& console)
 {
-    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const auto& [document, directory] = std::get<NamedProject>(named);
+    const auto [document, directory] = RESIDUA_TRY(reported(openProject(arguments, console), console));
     if (const auto error = obstacle(document.project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }

@@ -47,8 +47,7 @@ Result<Compared> comparedRuns(std::span<const std::string> paths, const std::str
     const auto named = RESIDUA_TRY(namedRuns(paths, sweep));
     Compared compared;
     for (const engine::RunInfo& run : named) {
-        const auto reader = engine::RunReader::open(run.directory);
-        auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+        auto project = engine::readRunProject(run.directory);
         if (!project) {
             console.remark("left out: " + project.error().text());
             continue;

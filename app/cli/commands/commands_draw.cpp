@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <utility>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -57,7 +56,7 @@ Status takeWeights(Subject& subject, const std::filesystem::path& run, std::opti
     return Done{};
 }
 
-std::variant<Subject, Refusal> subjectOf(const Arguments& arguments, const Console& console)
+ValueOr<Subject, Refusal> subjectOf(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path path = arguments.positional(0);
     const bool learned = !arguments.has("without-weights");
@@ -66,21 +65,14 @@ std::variant<Subject, Refusal> subjectOf(const Arguments& arguments, const Conso
         if (arguments.has("step")) {
             return Refusal{Exit::Usage, {"--step", "is for a run, and " + path.string() + " is none"}};
         }
-        std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-        if (auto* const refusal = std::get_if<Refusal>(&named)) {
-            return *std::move(refusal);
-        }
-        return Subject{std::get<NamedProject>(named).document, {}};
+        const NamedProject named = RESIDUA_TRY(openProject(arguments, console));
+        return Subject{named.document, {}};
     }
     if (arguments.has("set")) {
         return Refusal{Exit::Usage, {"--set", "is for a project, and " + path.string() + " is a run"}};
     }
-    const auto reader = engine::RunReader::open(path);
-    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    if (!project) {
-        return Refusal{Exit::RunFailed, project.error()};
-    }
-    Subject subject{{*std::move(project), {}}, {}};
+    projects::Project project = RESIDUA_TRY(refusing(Exit::RunFailed, engine::readRunProject(path)));
+    Subject subject{{std::move(project), {}}, {}};
     const auto step = arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
     if (const Status taken = learned ? takeWeights(subject, path, step) : Status(Done{}); !taken) {
         if (step) {
@@ -134,16 +126,13 @@ Result<editor::Figure> figureOf(const Subject& subject, const Arguments& argumen
 
 Exit runDraw(const Arguments& arguments, const Console& console)
 {
-    const std::variant<Subject, Refusal> subject = subjectOf(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&subject)) {
-        return console.fail(refusal->code, refusal->error);
-    }
+    const Subject subject = RESIDUA_TRY(reported(subjectOf(arguments, console), console));
     const std::filesystem::path path = arguments.text("output");
     if (path.empty()) {
         return console.fail(Exit::Usage, {"-o", "is missing, expected a file: FILE.svg, .pdf, .tikz or .tex"});
     }
     const auto format = RESIDUA_TRY_OR_FAIL(Exit::Usage, editor::figureFormatOf(path));
-    const Result<editor::Figure> figure = figureOf(std::get<Subject>(subject), arguments);
+    const Result<editor::Figure> figure = figureOf(subject, arguments);
     const std::string bytes =
         RESIDUA_TRY_OR_FAIL(Exit::Usage, figure ? figureFile(*figure, format) : Result<std::string>(figure.error()));
     const double high = figure->height / editor::kPointsPerCm;

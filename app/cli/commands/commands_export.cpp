@@ -11,9 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <utility>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -35,27 +33,23 @@ Exit runExport(const Arguments& arguments, const Console& console)
     if (arguments.has("type") && request.format != engine::ExportFormat::HuggingFace) {
         return console.fail(Exit::Usage, {"--type", "is of --to huggingface alone"});
     }
-    const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
-    const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console, "nothing is written");
-    }
-    remarkNotes(ready->notes, console);
+    const engine::ExportReady ready = RESIDUA_TRY(answerOf(request, console, Computing::from(arguments),
+                                                           shareTeller(console, "weights: "), "nothing is written"));
+    remarkNotes(ready.notes, console);
     const std::string left =
-        ready->leftOut > 0 ? "; " + groupedText(ready->leftOut) + " parameters that nothing reads are left out" : "";
-    console.line("wrote " + ready->folder.string() + ": the network after step " + groupedText(ready->step) + ", " +
-                 groupedText(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") +
-                 groupedText(ready->parameters) + " parameters" + left);
-    console.line(howToLoad(*ready));
-    console.value({{"folder", ready->folder.string()},
+        ready.leftOut > 0 ? "; " + groupedText(ready.leftOut) + " parameters that nothing reads are left out" : "";
+    console.line("wrote " + ready.folder.string() + ": the network after step " + groupedText(ready.step) + ", " +
+                 groupedText(ready.layers) + (ready.layers == 1 ? " layer, " : " layers, ") +
+                 groupedText(ready.parameters) + " parameters" + left);
+    console.line(howToLoad(ready));
+    console.value({{"folder", ready.folder.string()},
                    {"format", engine::infoOf(request.format).key},
-                   {"architecture", ready->architecture},
-                   {"step", ready->step},
-                   {"layers", ready->layers},
-                   {"parameters", ready->parameters},
-                   {"leftOut", ready->leftOut},
-                   {"notes", ready->notes}});
+                   {"architecture", ready.architecture},
+                   {"step", ready.step},
+                   {"layers", ready.layers},
+                   {"parameters", ready.parameters},
+                   {"leftOut", ready.leftOut},
+                   {"notes", ready.notes}});
     return Exit::Ok;
 }
 

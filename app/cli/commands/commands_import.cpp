@@ -68,37 +68,27 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
 }
 
 /// Asks for the weights of the request, whose project and file are set, in the folder of a named project.
-std::variant<engine::LoadWeightsReady, Exit> loaded(engine::LoadWeightsRequest request,
-                                                    const std::filesystem::path& directory, const Arguments& arguments,
-                                                    const Console& console)
+ValueOr<engine::LoadWeightsReady, Exit> loaded(engine::LoadWeightsRequest request,
+                                               const std::filesystem::path& directory, const Arguments& arguments,
+                                               const Console& console)
 {
     request.projectDirectory = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(directory));
-    const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
-    if (const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr) {
-        return *ready;
-    }
-    return unanswered(answer, console, "nothing is written");
+    return answerOf(request, console, Computing::from(arguments), shareTeller(console, "weights: "),
+                    "nothing is written");
 }
 
 /// Runs import --onto: loads the tensors of one file into a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments.text("onto"), arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const NamedProject& project = std::get<NamedProject>(named);
+    const NamedProject project =
+        RESIDUA_TRY(reported(openProject(arguments.text("onto"), arguments, console), console));
     const std::filesystem::path file = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(arguments.positional(0)));
     engine::LoadWeightsRequest request =
         RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::LoadWeightsRequest>(arguments));
     request.file = file;
     request.project = project.document.project;
-    const auto ready = loaded(request, project.directory, arguments, console);
-    if (const auto* const failed = std::get_if<Exit>(&ready)) {
-        return *failed;
-    }
-    showWeights(std::get<engine::LoadWeightsReady>(ready), console);
+    const engine::LoadWeightsReady ready = RESIDUA_TRY(loaded(request, project.directory, arguments, console));
+    showWeights(ready, console);
     return Exit::Ok;
 }
 
@@ -130,11 +120,7 @@ Result<TrainedNetwork> newestOf(const std::filesystem::path& run)
 /// Runs teach: makes a run of a student whose teacher has the weights of another run.
 Exit runTeach(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments.positional(0), arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const NamedProject& student = std::get<NamedProject>(named);
+    const NamedProject student = RESIDUA_TRY(reported(openProject(arguments, console), console));
     if (!arguments.has("teacher")) {
         return console.fail(Exit::Usage, {"--teacher", "is missing; expected the run of the teacher"});
     }
@@ -148,11 +134,7 @@ Exit runTeach(const Arguments& arguments, const Console& console)
     request.file = teacher.file;
     request.tower = both.towers.back().network.name;
     request.project = both;
-    const auto made = loaded(request, student.directory, arguments, console);
-    if (const auto* const failed = std::get_if<Exit>(&made)) {
-        return *failed;
-    }
-    const auto& ready = std::get<engine::LoadWeightsReady>(made);
+    const engine::LoadWeightsReady ready = RESIDUA_TRY(loaded(request, student.directory, arguments, console));
     const auto known = std::ranges::count(ready.rows, true, &engine::LoadWeightsReady::Row::fits);
     remarkNotes(ready.notes, console);
     console.line("run " + ready.runDirectory.string() + ": tower " + request.tower + " has " + groupedText(known) +

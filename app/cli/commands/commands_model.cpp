@@ -32,7 +32,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace residua::cli {
@@ -86,36 +85,32 @@ Exit runEval(const Arguments& arguments, const Console& console)
     if (request && !request->features.empty()) { // an engine in the background has a working directory of its own
         request->features = std::filesystem::absolute(request->features).lexically_normal();
     }
-    const auto answer = answerTo(request, arguments, console);
-    const auto* const ready = std::get_if<engine::EvaluationReady>(&answer);
-    if (ready == nullptr) {
-        return std::get<Exit>(answer);
-    }
+    const engine::EvaluationReady ready = RESIDUA_TRY(answerTo(request, arguments, console));
     if (!request->choices.empty() || request->questions > 0) {
-        return tellChoices(*ready, request->shots, console);
+        return tellChoices(ready, request->shots, console);
     }
     if (!request->features.empty()) {
-        return tellFeatures(*ready, request->split, console);
+        return tellFeatures(ready, request->split, console);
     }
     const std::string split(engine::nameOf(request->split).word);
     const Result<projects::Project> project = projectOfRun(request->of.runDirectory);
-    const double loss = ready->means.at("loss");
+    const double loss = ready.means.at("loss");
     const auto measures = project ? engine::measuresOf(*project, loss) : std::nullopt;
     std::string also = measures ? " (" + engine::measuresText(*project, loss) + ")" : "";
-    for (const auto& [quantity, mean] : ready->means) {
+    for (const auto& [quantity, mean] : ready.means) {
         also += quantity == "loss" ? "" : ", " + quantity + " " + lossText(mean);
     }
     const bool bits = measures && measures->bitsPerByte;
-    console.line(split + " loss " + lossText(loss) + also + " over " + groupedText(ready->batches) +
-                 " batches, at step " + groupedText(ready->step));
+    console.line(split + " loss " + lossText(loss) + also + " over " + groupedText(ready.batches) +
+                 " batches, at step " + groupedText(ready.step));
     console.value({{"split", split},
                    {"loss", loss},
-                   {"quantities", ready->means},
+                   {"quantities", ready.means},
                    {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
                    {"bitsPerByte", bits ? nlohmann::json(*measures->bitsPerByte) : nlohmann::json()},
-                   {"batches", ready->batches},
-                   {"step", ready->step},
-                   {"notes", ready->notes}});
+                   {"batches", ready.batches},
+                   {"step", ready.step},
+                   {"notes", ready.notes}});
     return Exit::Ok;
 }
 
@@ -209,31 +204,26 @@ Exit runSample(const Arguments& arguments, const Console& console)
     engine::SampleRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::SampleRequest>(arguments));
     Computing computing = Computing::from(arguments);
     RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
-    const Result<engine::RunReader> run = engine::RunReader::open(request.of.runDirectory);
-    const auto project = run ? run->project() : run.error();
+    const auto project = engine::readRunProject(request.of.runDirectory);
     RESIDUA_TRY_OR_FAIL(Exit::Usage, checkOutput(project, arguments));
     if (project && projects::promptsArePictures(project->data) && !request.prompt.empty()) {
         request.prompt = pathFor(computing, request.prompt).string();
     }
     setPaths(request.of, computing);
-    const std::optional<engine::Event> answer = ask(request, console, computing);
-    const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
+    const engine::SampleReady ready = RESIDUA_TRY(answerOf(request, console, computing));
+    remarkNotes(ready.notes, console);
+    console.remark("from the checkpoint of step " + groupedText(ready.step)); // stderr: the text may be piped
+    if (!ready.text.empty() || (ready.masked.empty() && ready.made.examples.empty())) {
+        console.data(ready.text);
     }
-    remarkNotes(ready->notes, console);
-    console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
-    if (!ready->text.empty() || (ready->masked.empty() && ready->made.examples.empty())) {
-        console.data(ready->text);
-    }
-    if (!ready->masked.empty()) {
-        showMasked(*ready, console);
+    if (!ready.masked.empty()) {
+        showMasked(ready, console);
         return Exit::Ok;
     }
-    if (!ready->made.examples.empty()) {
-        return writeImages(*ready, arguments.text("output"), console);
+    if (!ready.made.examples.empty()) {
+        return writeImages(ready, arguments.text("output"), console);
     }
-    console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
+    console.value({{"text", ready.text}, {"step", ready.step}, {"notes", ready.notes}});
     return Exit::Ok;
 }
 
@@ -300,13 +290,9 @@ template <class Ready, class Request>
 Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
                 const Arguments& arguments, const Console& console)
 {
-    const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "fitted ", " % of the layers"));
-    const auto* const ready = answer ? std::get_if<Ready>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
-    }
-    show(*ready, console);
+    const Ready ready = RESIDUA_TRY(
+        answerOf(request, console, Computing::from(arguments), shareTeller(console, "fitted ", " % of the layers")));
+    show(ready, console);
     return Exit::Ok;
 }
 

@@ -110,11 +110,7 @@ Exit runSet(const Arguments& arguments, const Console& console)
 
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const NamedProject& project = std::get<NamedProject>(named);
+    const NamedProject project = RESIDUA_TRY(reported(openProject(arguments, console), console));
     const Judgement judgement = judged(project);
     const json list = tellProblems(judgement.problems, console);
     const bool valid = judgement.valid();
@@ -343,11 +339,7 @@ void showTowers(const projects::Project& project, const Console& console)
 /// Describes a project even if it is invalid: its cost if the network is sound, and its problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const NamedProject& opened = std::get<NamedProject>(named);
+    const NamedProject opened = RESIDUA_TRY(reported(openProject(arguments, console), console));
     const projects::Project& project = opened.document.project;
     const Judgement judgement = judged(opened);
     const bool valid = judgement.valid();
@@ -384,13 +376,9 @@ Exit runInfo(const Arguments& arguments, const Console& console)
 Exit runDiff(const Arguments& arguments, const Console& console)
 {
     const NamedProject before = RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, openProject(arguments.positional(0)));
-    const std::variant<NamedProject, Refusal> after = openProject(arguments.positional(1), arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&after)) {
-        return console.fail(refusal->code, refusal->error);
-    }
+    const NamedProject after = RESIDUA_TRY(reported(openProject(arguments.positional(1), arguments, console), console));
     json list = json::array();
-    const std::vector<projects::Change> changes =
-        projects::diff(before.document.project, std::get<NamedProject>(after).document.project);
+    const std::vector<projects::Change> changes = projects::diff(before.document.project, after.document.project);
     for (const projects::Change& change : changes) {
         console.line(change.text());
         list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
@@ -405,11 +393,7 @@ Exit runDiff(const Arguments& arguments, const Console& console)
 /// Prints or writes the first batch that training feeds to the network.
 Exit runData(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    const NamedProject& opened = std::get<NamedProject>(named);
+    const NamedProject opened = RESIDUA_TRY(reported(openProject(arguments, console), console));
     if (const auto error = obstacle(opened.document.project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }

@@ -23,7 +23,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace residua::cli {
@@ -276,8 +275,7 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
     }
     std::vector<std::pair<engine::RunInfo, projects::Project>> read;
     for (const engine::RunInfo& run : *runs) {
-        const auto reader = engine::RunReader::open(run.directory);
-        if (auto project = reader ? reader->project() : Result<projects::Project>(reader.error())) {
+        if (auto project = engine::readRunProject(run.directory)) {
             read.emplace_back(run, std::move(*project));
         }
     }
@@ -307,11 +305,7 @@ Exit runNote(const Arguments& arguments, const Console& console)
     if (arguments.has("group")) {
         return noteOfGroup(arguments, note, console);
     }
-    const auto read = [&run] {
-        const auto reader = engine::RunReader::open(run);
-        return reader ? reader->info() : Result<engine::RunInfo>(reader.error());
-    };
-    auto info = read();
+    auto info = engine::readRunInfo(run);
     if (!info) {
         return console.fail(Exit::Usage,
                             {run, info.error().text() + "; expected a run, or --group with a folder of runs"});
@@ -327,13 +321,10 @@ Exit runNote(const Arguments& arguments, const Console& console)
 
 Exit runDevices(const Arguments&, const Console& console)
 {
-    const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}}, console);
-    const auto* const listed = answer ? std::get_if<engine::DevicesListed>(&*answer) : nullptr;
-    if (listed == nullptr) {
-        return unanswered(answer, console, "the devices are not known");
-    }
+    const engine::DevicesListed listed =
+        RESIDUA_TRY(answerOf(engine::ListDevices{engine::QueryTag{1}}, console, {}, {}, "the devices are not known"));
     json list = json::array();
-    for (const engine::DeviceInfo& device : listed->devices) {
+    for (const engine::DeviceInfo& device : listed.devices) {
         const std::string memory = device.totalBytes > 0
                                        ? scaledBytes(static_cast<double>(device.freeBytes)) + " free of " +
                                              scaledBytes(static_cast<double>(device.totalBytes))

@@ -233,13 +233,13 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
     }
-    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+    ValueOr<NamedProject, Refusal> named = openProject(arguments, console);
+    if (!named) {
         // The machine of another rank need not have the project, because rank 0 sends it.
         const std::optional<Exit> along = trainAlong({}, arguments, computing, console, false);
-        return along ? *along : refuse(refusal->code, refusal->error, computing, console);
+        return along ? *along : refuse(named.error().code, named.error().error, computing, console);
     }
-    auto& [document, directory] = std::get<NamedProject>(named);
+    auto& [document, directory] = *named;
     projects::Project& project = document.project;
     project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);

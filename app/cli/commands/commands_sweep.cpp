@@ -25,19 +25,10 @@ struct Meant {
     SweepTraining training;
 };
 
-/// The grid, or the reason why there is none with the exit code.
-using MeantOrNot = std::variant<Meant, Refusal>;
-
-MeantOrNot meantBy(const Arguments& arguments, const Console& console)
+ValueOr<Meant, Refusal> meantBy(const Arguments& arguments, const Console& console)
 {
-    std::variant<SweepPlan, Refusal> made = planFrom(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&made)) {
-        return *refusal;
-    }
-    SweepPlan& plan = std::get<SweepPlan>(made);
-    if (const Status chosen = choose(arguments, plan); !chosen) {
-        return Refusal{Exit::Usage, chosen.error()};
-    }
+    SweepPlan plan = RESIDUA_TRY(planFrom(arguments, console));
+    RESIDUA_TRY(refusing(Exit::Usage, choose(arguments, plan)));
     SweepTraining training;
     training.device = arguments.text("device", "cpu");
     if (const std::string again = arguments.text("again"); !again.empty()) {
@@ -176,11 +167,7 @@ Exit train(const Arguments& arguments, Meant& meant, const Console& console)
 
 Exit runSweep(const Arguments& arguments, const Console& console)
 {
-    MeantOrNot made = meantBy(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&made)) {
-        return console.fail(refusal->code, refusal->error);
-    }
-    Meant& meant = std::get<Meant>(made);
+    Meant meant = RESIDUA_TRY(reported(meantBy(arguments, console), console));
     SweepPlan& plan = meant.plan;
     const bool list = arguments.has("list");
     const bool isOneOfJobs = arguments.has("lines");

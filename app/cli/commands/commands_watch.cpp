@@ -12,10 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <thread>
-#include <variant>
 
 namespace residua::cli {
 namespace {
@@ -118,8 +116,7 @@ Exit runStop(const Arguments& arguments, const Console& console)
     const std::int64_t step = arguments.integer("at", 0);
     const auto asked = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::stopRun(run, step));
     const bool trains = asked == engine::StopAsked::Asked;
-    const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    const Result<engine::RunInfo> info = reader ? reader->info() : reader.error();
+    const Result<engine::RunInfo> info = engine::readRunInfo(run);
     const std::int64_t done = info ? info->step : 0;
     const std::string when = step > done ? "after step " + groupedText(step) : "after the step under way";
     const std::string passed =
@@ -138,15 +135,12 @@ Exit runFetch(const Arguments& arguments, const Console& console)
     request.runDirectory = arguments.positional(0);
     Computing computing;
     RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
-    const std::optional<engine::Event> answer = ask(request, console, computing, shareTeller(console, "fetched "));
-    const auto* const fetched = answer ? std::get_if<engine::CheckpointFetched>(&*answer) : nullptr;
-    if (fetched == nullptr) {
-        return unanswered(answer, console, "nothing was fetched");
-    }
-    remarkNotes(fetched->notes, console);
-    console.line("fetched the checkpoint of step " + groupedText(fetched->step) + ", " +
-                 bytesText(static_cast<double>(fetched->bytes)) + ": " + fetched->checkpoint.string());
-    console.value({{"checkpoint", fetched->checkpoint.string()}, {"step", fetched->step}, {"bytes", fetched->bytes}});
+    const engine::CheckpointFetched fetched =
+        RESIDUA_TRY(answerOf(request, console, computing, shareTeller(console, "fetched "), "nothing was fetched"));
+    remarkNotes(fetched.notes, console);
+    console.line("fetched the checkpoint of step " + groupedText(fetched.step) + ", " +
+                 bytesText(static_cast<double>(fetched.bytes)) + ": " + fetched.checkpoint.string());
+    console.value({{"checkpoint", fetched.checkpoint.string()}, {"step", fetched.step}, {"bytes", fetched.bytes}});
     return Exit::Ok;
 }
 

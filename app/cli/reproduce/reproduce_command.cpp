@@ -185,14 +185,13 @@ Exit list(const std::string& paper, const Console& console)
     return Exit::Ok;
 }
 
-Refusal unknownPaper(const std::string& paper)
+Error unknownPaper(const std::string& paper)
 {
     const auto keys = papers() | std::views::transform(&Paper::key);
-    return {Exit::Usage,
-            {"", "no paper \"" + paper + "\", expected one of " + joinedText(keys, ", ") + meantHint(paper, keys)}};
+    return {"", "no paper \"" + paper + "\", expected one of " + joinedText(keys, ", ") + meantHint(paper, keys)};
 }
 
-Refusal unknownItem(const std::string& paper, const std::string& item)
+Error unknownItem(const std::string& paper, const std::string& item)
 {
     std::vector<std::string_view> items;
     for (const Reproduction& row : reproductions()) {
@@ -200,9 +199,8 @@ Refusal unknownItem(const std::string& paper, const std::string& item)
             items.push_back(row.item);
         }
     }
-    return {Exit::Usage,
-            {"", "the paper " + paper + " has no \"" + item + "\"; residua-cli reproduce " + paper +
-                     " lists its items" + meantHint(item, items)}};
+    return {"", "the paper " + paper + " has no \"" + item + "\"; residua-cli reproduce " + paper + " lists its items" +
+                    meantHint(item, items)};
 }
 
 Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
@@ -247,16 +245,14 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
     const std::string item = arguments.positional(1);
     const auto known = papers() | std::views::transform(&Paper::key);
     if (!paper.empty() && std::ranges::find(known, paper) == known.end()) {
-        const Refusal refusal = unknownPaper(paper);
-        return console.fail(refusal.code, refusal.error);
+        return console.fail(Exit::Usage, unknownPaper(paper));
     }
     if (item.empty()) {
         return list(paper, console);
     }
     const Reproduction* const row = findReproduction(paper, item);
     if (row == nullptr) {
-        const Refusal refusal = unknownItem(paper, item);
-        return console.fail(refusal.code, refusal.error);
+        return console.fail(Exit::Usage, unknownItem(paper, item));
     }
     if (arguments.has("list")) {
         tell(*row, console);

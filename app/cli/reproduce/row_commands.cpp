@@ -48,9 +48,8 @@ std::optional<SweepPlan> planOf(const std::vector<std::string>& words, const Con
     if (!arguments) {
         return std::nullopt;
     }
-    std::variant<SweepPlan, Refusal> plan = planFrom(*arguments, console);
-    auto* const made = std::get_if<SweepPlan>(&plan);
-    return made != nullptr ? std::optional(std::move(*made)) : std::nullopt;
+    ValueOr<SweepPlan, Refusal> plan = planFrom(*arguments, console);
+    return plan ? std::optional(*std::move(plan)) : std::nullopt;
 }
 
 void addRuns(Trained& trained, const std::vector<std::string>& words, const Console& console)
@@ -61,10 +60,9 @@ void addRuns(Trained& trained, const std::vector<std::string>& words, const Cons
             trained.projects.push_back(planned.member.error ? projects::Project() : std::move(planned.member.project));
         }
     } else if (const auto arguments = words[0] == "train" ? argumentsOf(words, runCommands()) : std::nullopt) {
-        std::variant<NamedProject, Refusal> named = openProject(*arguments, console);
-        if (auto* const made = std::get_if<NamedProject>(&named)) {
+        if (ValueOr<NamedProject, Refusal> named = openProject(*arguments, console)) {
             trained.labels.emplace_back();
-            trained.projects.push_back(std::move(made->document.project));
+            trained.projects.push_back(std::move(named->document.project));
         }
     }
 }
@@ -170,9 +168,7 @@ std::vector<std::string> failedRuns(const std::vector<std::string>& words, const
         }
     } else if (const std::optional<Arguments> run = argumentsOf(words, runCommands())) {
         const std::string folder = words[0] == "train" ? run->text("run") : run->positional(0);
-        const Result<engine::RunReader> reader = engine::RunReader::open(folder);
-        if (const auto info = reader ? reader->info() : reader.error();
-            info && info->status == engine::RunStatus::Failed) {
+        if (const auto info = engine::readRunInfo(folder); info && info->status == engine::RunStatus::Failed) {
             failed.push_back(folder);
         }
     }

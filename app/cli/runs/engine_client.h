@@ -134,10 +134,23 @@ void keepPlace(const Computing& computing, const std::filesystem::path& run, con
 /// Sets the paths of a run for the engine, as pathFor() does.
 void setPaths(engine::RunRef& of, const Computing& computing);
 
+/// Asks as ask() does. Without an answer, prints the error, or the interrupt followed by `after`, and returns the exit
+/// code.
+template <class Request>
+[[nodiscard]] ValueOr<engine::AnswerOf<Request>, Exit>
+answerOf(const Request& request, const Console& console, const Computing& computing = {},
+         const std::function<void(const engine::Event&)>& news = {}, const std::string& after = "there is no answer")
+{
+    std::optional<engine::Event> answer = ask(request, console, computing, news);
+    auto* const ready = answer ? std::get_if<engine::AnswerOf<Request>>(&*answer) : nullptr;
+    return ready != nullptr ? ValueOr<engine::AnswerOf<Request>, Exit>(std::move(*ready))
+                            : unanswered(answer, console, after);
+}
+
 /// Asks about the run of a request at the place that the arguments name, and prints the notes of the answer. Prints the
 /// error if the request is one, or without an answer, and returns the exit code. `news` as in ask().
 template <class Request>
-[[nodiscard]] std::variant<engine::AnswerOf<Request>, Exit>
+[[nodiscard]] ValueOr<engine::AnswerOf<Request>, Exit>
 answerTo(Result<Request>& request, const Arguments& arguments, const Console& console,
          const std::function<void(const engine::Event&)>& news = {})
 {
@@ -147,13 +160,9 @@ answerTo(Result<Request>& request, const Arguments& arguments, const Console& co
     Computing computing = Computing::from(arguments);
     RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
     setPaths(request->of, computing);
-    std::optional<engine::Event> answer = ask(*request, console, computing, news);
-    auto* const ready = answer ? std::get_if<engine::AnswerOf<Request>>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
-    }
-    remarkNotes(ready->notes, console);
-    return std::move(*ready);
+    engine::AnswerOf<Request> ready = RESIDUA_TRY(answerOf(*request, console, computing, news));
+    remarkNotes(ready.notes, console);
+    return ready;
 }
 
 [[nodiscard]] OptionSpec placeOption();

@@ -18,8 +18,7 @@ std::vector<engine::RunInfo> runsAt(const fs::path& path)
 {
     std::error_code ignored;
     if (fs::exists(path / engine::kRunFile, ignored)) {
-        const auto reader = engine::RunReader::open(path);
-        const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
+        const auto info = engine::readRunInfo(path);
         return info ? std::vector{*info} : std::vector<engine::RunInfo>();
     }
     return engine::listRuns(fs::exists(path / projects::kProjectFile, ignored) ? path / projects::kRunsFolder : path);
@@ -52,8 +51,7 @@ Result<std::vector<engine::RunInfo>> namedRuns(std::span<const std::string> path
 
 Result<projects::Project> projectOfRun(const fs::path& run, const std::string& tower)
 {
-    const auto reader = engine::RunReader::open(run);
-    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    Result<projects::Project> project = engine::readRunProject(run);
     const Result<std::size_t> index =
         project ? projects::chosenTower(*project, tower) : Result<std::size_t>(project.error());
     return index ? Result<projects::Project>(projects::viewOf(*std::move(project), *index)) : index.error();

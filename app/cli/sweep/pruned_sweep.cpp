@@ -127,8 +127,8 @@ Result<OpenedOrigin> openOrigin(const Arguments& arguments, const Console& conso
 }
 
 /// Returns the knock-out of the shortcuts.
-std::variant<engine::KnockoutReady, Refusal> knockoutOf(const engine::RunRef& of, const Arguments& arguments,
-                                                        const Console& console)
+ValueOr<engine::KnockoutReady, Refusal> knockoutOf(const engine::RunRef& of, const Arguments& arguments,
+                                                   const Console& console)
 {
     engine::KnockoutRequest request{engine::QueryTag{1}, of};
     request.batches = arguments.integer("batches", 0);
@@ -212,56 +212,40 @@ Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, 
                               " steps " + std::to_string(origin.step) + " to " +
                               std::to_string(origin.project.training.steps);
     const std::filesystem::path folder = run.parent_path() / directoryName(title);
-    Result<SweepPlan> plan =
-        planOf({{origin.project, {}}, origin.projectDirectory}, sweep, arguments.text("output", folder.string()));
-    if (!plan) {
-        return plan.error();
-    }
-    plan->origin = {of, origin.view().stack().topology, arguments.text("tower")};
+    SweepPlan plan = RESIDUA_TRY(
+        planOf({{origin.project, {}}, origin.projectDirectory}, sweep, arguments.text("output", folder.string())));
+    plan.origin = {of, origin.view().stack().topology, arguments.text("tower")};
     const double further = 1 - static_cast<double>(origin.step) /
                                    static_cast<double>(std::max<std::int64_t>(origin.project.training.steps, 1));
-    for (std::size_t i = 0; i < plan->members.size(); ++i) {
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
         const Pruning& pruning = prunings[i % prunings.size()]; // the axis is the last
-        plan->members[i].prune = pruning.empty() ? "" : textOf(pruning);
-        plan->members[i].member.trainFlops *= further;
+        plan.members[i].prune = pruning.empty() ? "" : textOf(pruning);
+        plan.members[i].member.trainFlops *= further;
     }
     return plan;
 }
 
 } // namespace
 
-std::variant<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, const Console& console)
+ValueOr<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, const Console& console)
 {
     const auto counts = countsFrom(arguments.text("prune-weakest"));
-    const auto by = counts ? weakByFrom(arguments.text("weak-by", "effect")) : Result<projects::WeakBy>(counts.error());
-    if (!by) {
-        return Refusal{Exit::Usage, by.error()};
-    }
+    const projects::WeakBy by =
+        RESIDUA_TRY(refusing(Exit::Usage, counts ? weakByFrom(arguments.text("weak-by", "effect"))
+                                                 : Result<projects::WeakBy>(counts.error())));
     if (!arguments.has("steps") || !arguments.positional(1).empty()) {
         const bool isNamed = !arguments.positional(1).empty();
         return Refusal{Exit::Usage, isNamed ? Error{kCounts, "is a sweep of its own; expected no NAME beside RUN"}
                                             : Error{"--steps", "missing, expected the further steps of each member"}};
     }
-    const Result<OpenedOrigin> origin = openOrigin(arguments, console);
-    if (!origin) {
-        return Refusal{Exit::Usage, origin.error()};
-    }
-    engine::RunRef of{origin->info.directory};
-    of.step = origin->step;
+    const OpenedOrigin origin = RESIDUA_TRY(refusing(Exit::Usage, openOrigin(arguments, console)));
+    engine::RunRef of{origin.info.directory};
+    of.step = origin.step;
     of.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
-    auto measured = knockoutOf(of, arguments, console);
-    if (auto* const refusal = std::get_if<Refusal>(&measured)) {
-        return std::move(*refusal);
-    }
-    const auto prunings = pruningsOf(origin->view(), std::get<engine::KnockoutReady>(measured), *by, *counts);
-    if (!prunings) {
-        return Refusal{Exit::Usage, prunings.error()};
-    }
-    Result<SweepPlan> plan = planFor(*origin, of, *prunings, arguments);
-    if (!plan) {
-        return Refusal{Exit::Usage, plan.error()};
-    }
-    return *std::move(plan);
+    const engine::KnockoutReady measured = RESIDUA_TRY(knockoutOf(of, arguments, console));
+    const std::vector<Pruning> prunings =
+        RESIDUA_TRY(refusing(Exit::Usage, pruningsOf(origin.view(), measured, by, *counts)));
+    return refusing(Exit::Usage, planFor(origin, of, prunings, arguments));
 }
 
 std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned, engine::OtherData otherData,

@@ -99,7 +99,7 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
     return plan;
 }
 
-std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console)
+ValueOr<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("prune-weakest")) {
         if (arguments.has("rungs")) {
@@ -112,37 +112,26 @@ std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Cons
             return Refusal{Exit::Usage, {std::string("--") + option, "is for --prune-weakest K1,K2, which is missing"}};
         }
     }
-    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return *refusal;
-    }
-    NamedProject& opened = std::get<NamedProject>(named);
+    NamedProject opened = RESIDUA_TRY(openProject(arguments, console));
     projects::Project& project = opened.document.project;
-    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
-        return Refusal{Exit::InvalidProject, planned.error()};
-    }
-    const Result<Sweep> sweep = chosenSweep(arguments, project);
-    if (!sweep) {
-        return Refusal{Exit::Usage, sweep.error()};
-    }
-    if (arguments.has("steps") && projects::setsField(*sweep, kSteps)) {
+    RESIDUA_TRY(refusing(Exit::InvalidProject, trainFor(project, arguments.integer("steps", project.training.steps))));
+    const Sweep sweep = RESIDUA_TRY(refusing(Exit::Usage, chosenSweep(arguments, project)));
+    if (arguments.has("steps") && projects::setsField(sweep, kSteps)) {
         return Refusal{Exit::Usage,
-                       {"--steps", "sweep " + sweep->name +
+                       {"--steps", "sweep " + sweep.name +
                                        " varies the steps itself; expected a sweep that does not, or no "
                                        "--steps"}};
     }
     const auto rungs = arguments.has("rungs") ? projects::rungsFrom(arguments.text("rungs")) : projects::Rungs();
-    const Status suits = rungs ? projects::checkRungs(*rungs, *sweep, project.training.steps) : rungs.error();
+    const Status suits = rungs ? projects::checkRungs(*rungs, sweep, project.training.steps) : rungs.error();
     if (!suits) {
         return Refusal{Exit::Usage, {"--rungs", suits.error().text()}};
     }
-    Result<SweepPlan> plan = planOf(opened, *sweep, arguments.text("output", defaultFolder(opened, *sweep).string()));
-    if (!plan) {
-        return Refusal{Exit::InvalidProject, plan.error()};
-    }
-    plan->rungs = *rungs;
-    decideTurns(*plan);
-    return *std::move(plan);
+    SweepPlan plan = RESIDUA_TRY(refusing(
+        Exit::InvalidProject, planOf(opened, sweep, arguments.text("output", defaultFolder(opened, sweep).string()))));
+    plan.rungs = *rungs;
+    decideTurns(plan);
+    return plan;
 }
 
 Status choose(const Arguments& arguments, SweepPlan& plan)

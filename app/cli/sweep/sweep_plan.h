@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace residua::cli {
@@ -62,7 +61,7 @@ struct SweepPlan {
 /// sweep is that of --vary, the named one, or the project's only one; with --prune-weakest that of a run without its
 /// weakest shortcuts (prunedPlanFrom). Refuses arguments that mean no grid, and two members that would have the same
 /// directory.
-[[nodiscard]] std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console);
+[[nodiscard]] ValueOr<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console);
 
 /// Limits the chosen members to those of --member and --part.
 [[nodiscard]] Status choose(const Arguments& arguments, SweepPlan& plan);
@@ -97,7 +96,7 @@ void showJson(const SweepPlan& plan, const Console& console);
 /// Returns the grid of --prune-weakest: the run of the first argument without its k weakest shortcuts for each k, and
 /// beside that the axes of --vary. All members go on from one checkpoint for --steps further steps. Measures the
 /// knock-out of its shortcuts unless the run has kept it.
-[[nodiscard]] std::variant<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, const Console& console);
+[[nodiscard]] ValueOr<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, const Console& console);
 
 /// Makes the run of a member that is not begun: a fork of the plan's run. `otherData` as in RunRef. Returns nullopt if
 /// it was interrupted.

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace residua::cli {
@@ -37,6 +38,19 @@ struct ExitCode {
 
 /// Returns every exit code, ascending. `residua-cli --help` prints them. No other code is returned.
 [[nodiscard]] std::span<const ExitCode> exitCodes();
+
+/// A value, or the reason why there is none. RESIDUA_TRY evaluates it like a Result, with a reason that is no Error.
+template <class T, class Reason>
+struct [[nodiscard]] ValueOr : std::variant<T, Reason> {
+    using std::variant<T, Reason>::variant;
+
+    explicit operator bool() const { return this->index() == 0; }
+    [[nodiscard]] T& operator*() & { return std::get<0>(*this); }
+    [[nodiscard]] const T& operator*() const& { return std::get<0>(*this); }
+    [[nodiscard]] T&& operator*() && { return std::get<0>(std::move(*this)); }
+    [[nodiscard]] T* operator->() { return &**this; }
+    [[nodiscard]] const Reason& error() const { return std::get<1>(*this); }
+};
 
 enum class Output { Text, Json };
 
