@@ -209,7 +209,7 @@ std::string counted(const std::string& verb, std::size_t layers)
     return layers == 1 ? verb + " a layer" : verb + " " + std::to_string(layers) + " layers";
 }
 
-/// Returns the loops of which `storedTo`, which numbers stored layers anew, has all layers, in these numbers.
+/// Returns the loops whose layers are all in `storedTo`, with the new numbers of the layers that it has.
 std::vector<Loop> wholeLoops(const std::vector<Loop>& loops, const std::map<std::int64_t, std::int64_t>& storedTo)
 {
     std::vector<Loop> whole;

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] std::size_t place() const { return m_place; }
     /// Returns the shown result; null without results.
     [[nodiscard]] const engine::KeptEffects* shown() const;
-    /// Returns the shown result if it is of shortcuts, or else the last one of shortcuts. Null if there is none.
+    /// Returns the shown result if it is of shortcuts, or else the last one of shortcuts. Null without one.
     [[nodiscard]] const engine::KeptEffects* ofShortcuts() const;
 
 signals:

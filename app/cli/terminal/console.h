@@ -39,7 +39,7 @@ struct ExitCode {
 /// Returns every exit code, ascending. `residua-cli --help` prints them. No other code is returned.
 [[nodiscard]] std::span<const ExitCode> exitCodes();
 
-/// A value, or the reason why there is none. RESIDUA_TRY evaluates it like a Result, with a reason that is no Error.
+/// A value or the reason for its absence. RESIDUA_TRY evaluates it like a Result.
 template <class T, class Reason>
 struct [[nodiscard]] ValueOr : std::variant<T, Reason> {
     using std::variant<T, Reason>::variant;

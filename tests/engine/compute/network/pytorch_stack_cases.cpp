@@ -5,12 +5,14 @@
 
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/graph_builder.h"
 
 #include <utility>
 
 namespace residua::tests {
 
 using projects::DepthMix;
+using projects::GraphBuilder;
 using projects::Project;
 
 void PyTorchCases::addStages()
