@@ -4,8 +4,9 @@
 
   residua-cli new maze --recipe point-maze && peer_crl.py maze/project.json
 
-Reads sizes and settings from the project, whose topology must be plain. Prints the time at goal at each validation, and
-at the end the speed of training and of acting in the form of bench_training (see its --help).
+Reads sizes and settings from the project, whose topology must be plain and whose rate must fall as a cosine. Prints the
+time at goal at each validation, and at the end the speed of training and of acting in the form of bench_training (see
+its --help).
 """
 import argparse
 import json
@@ -157,7 +158,10 @@ class Run:
         self.data, plan, network = project["data"]["source"], project["training"], project["network"]
         random = np.random.default_rng(seed)
         blocks = sum(each["repeat"] for each in network["stack"])
-        self.learner = Learner(network["width"], blocks, plan["learning_rate"]["peak"])
+        rate = plan["learning_rate"]
+        self.learner = Learner(network["width"], blocks, rate["peak"])
+        self.rates = torch.optim.lr_scheduler.CosineAnnealingLR(
+            self.learner.optimiser, plan["steps"], rate["peak"] * rate["final_fraction"])
         self.maze, self.replay = Maze(self.data["environments"], random), Replay(self.data, random)
 
     def act_before(self, step):
@@ -199,6 +203,7 @@ def main():
         run.act_before(step)
         between = time.perf_counter()
         loss = run.learner.learn(*run.replay.draw(batch))
+        run.rates.step()
         if step >= options.warmup:
             acting += between - begin
             training.append(time.perf_counter() - between)
