@@ -92,6 +92,8 @@ SamplesPanel::SamplesPanel(QWidget* parent)
       m_sampler(new QComboBox(this)),
       m_live(new QCheckBox(tr("at each checkpoint"), this)),
       m_sample(new QPushButton(tr("Sample"), this)),
+      m_entry(new QHBoxLayout),
+      m_controls(new visualizers::ControlRows),
       m_texts(new QTextBrowser(this)),
       m_state(new QLabel(this))
 {
@@ -195,22 +197,21 @@ void SamplesPanel::layOut()
     m_state->setProperty("role", QStringLiteral("muted"));
     m_state->setWordWrap(true);
     m_state->setObjectName(QStringLiteral("sampleState"));
-    auto* first = new QHBoxLayout;
-    first->setContentsMargins(8, 4, 8, 0);
-    first->addWidget(m_prompt, 1);
-    first->addWidget(m_choose);
-    first->addWidget(m_sample);
-    first->addStretch(); // takes the room of a hidden prompt
-    auto* second = new visualizers::ControlRows;
+    m_texts->setPlaceholderText(tr("Samples appear here, the newest first."));
+    m_entry->setContentsMargins(8, 4, 8, 0);
+    m_entry->addWidget(m_prompt, 1);
+    m_entry->addWidget(m_choose);
+    m_entry->addWidget(m_sample);
+    m_entry->addStretch(); // takes the room of a hidden prompt
     for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_exitAt, m_images, m_class,
                                                             m_guidance, m_steps, m_sampler, m_live}) {
-        second->addWidget(control);
+        m_controls->addWidget(control);
     }
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
-    column->addLayout(first);
-    column->addLayout(second);
+    column->addLayout(m_entry);
+    column->addLayout(m_controls);
     column->addWidget(m_texts, 1);
     m_state->setContentsMargins(8, 0, 8, 4);
     column->addWidget(m_state);
@@ -223,6 +224,7 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     m_part = {};
     m_name = name;
     m_sample->setEnabled(!directory.empty());
+    m_choose->setEnabled(!directory.empty());
     tell({});
     showSamples();
     sampleIfDue();
@@ -324,8 +326,16 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
     m_prompt->setPlaceholderText(words.placeholder);
     m_prompt->setAccessibleName(words.name);
     m_prompt->setEnabled(given != Given::Nothing);
-    m_prompt->setVisible(use != SampleUse::Generate);
     const bool makes = use == SampleUse::Generate;
+    m_prompt->setVisible(!makes);
+    if (makes) { // which has no prompt to stand beside
+        for (QWidget* const control : std::initializer_list<QWidget*>{m_sample, m_choose, m_live}) {
+            m_controls->addWidget(control);
+        }
+    } else {
+        m_entry->insertWidget(1, m_choose);
+        m_entry->insertWidget(2, m_sample);
+    }
     m_choose->setVisible(makes || (use == SampleUse::Classify && given == Given::Picture));
     m_choose->setText(makes ? tr("Compare…") : tr("Picture…"));
     m_choose->setAccessibleName(makes ? tr("Compare images with those of the data")

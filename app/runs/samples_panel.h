@@ -13,7 +13,9 @@
 class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
+class QHBoxLayout;
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -106,6 +108,8 @@ private:
     engine::FedBatch m_part; ///< the finished images of the last request, until it is answered
     QCheckBox* m_live;
     QPushButton* m_sample;
+    QHBoxLayout* m_entry; ///< the prompt and its buttons
+    QLayout* m_controls;  ///< what is set, and the buttons if there is no prompt
     QTextBrowser* m_texts;
     QLabel* m_state; ///< the current activity or an error
 };
