@@ -120,7 +120,7 @@ private slots:
         const auto command = std::ranges::find(commands, words[0], &Command::name);
         const auto parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
         const auto planned = planFrom(*parsed, Console(Output::Json));
-        const SweepPlan& plan = std::get<SweepPlan>(planned);
+        const SweepPlan& plan = *planned;
         Comparison comparison;
         comparison.a = {"0:2, *", engine::metric::kLoss, {}};
         comparison.b = {"none, *", engine::metric::kLoss, {}};
