@@ -131,11 +131,10 @@ private Q_SLOTS:
         // The examples hide tokens by the objective of the first tower.
         const auto masks = [](projects::Network& network) { network.objective = projects::Objective::MaskedToken; };
         QVERIFY(fault([&](Project& p) { masks(p.towers[0].network); }).starts_with("/towers/0/objective: "));
-        QCOMPARE(fault([&](Project& p) {
+        QVERIFY(!fault([&](Project& p) {
                      masks(p.network);
                      masks(p.towers[0].network);
-                 }),
-                 std::string());
+                 }).starts_with("/towers/"));
     }
 };
 
