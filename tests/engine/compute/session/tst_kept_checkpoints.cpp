@@ -44,7 +44,7 @@ private slots:
         other.network.stack().segments.front().repeat += 1;
         made.towers = {other};
         const std::filesystem::path folder(m_folder.path().toStdString());
-        QVERIFY(tests::trainTo(made, folder / "first", 30));
+        QCOMPARE(tests::lossesOf(made, folder / "first").size(), std::size_t{30});
         made.training.judgedBy = "other";
         QVERIFY(tests::trainTo(made, folder / "other", 15));
         QCOMPARE(tests::resumeToEnd(folder / "other"), std::string());
