@@ -24,6 +24,8 @@ constexpr ExampleCard kCards[] = {
     {"looped", "Looped layers", "Two of four layers are visited three times: what eight layers of their own would add"},
     {"two-stacks", "Two stacks",
      "A narrow ANCRe tower and a wide DCA tower that reads its states: what does each add to the loss?"},
+    {"teacher-student", "Teacher and student",
+     "A small ANCRe network learns the outputs of a larger plain one, which trains beside it"},
     {"low-rank-language", "Low-rank language",
      "Weights in two thin factors, and six ways to start them (NLRA): train its sweep"},
     {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer"},
