@@ -62,7 +62,7 @@ struct CostReport {
 };
 
 /// Memory is that of one of `ranks` processes, which divide the batch and, if the plan says so, the optimiser's states.
-/// What it sends counts sums in a ring, in a step that trains all layers; one process sends nothing.
+/// The bytes sent are those of sums in a ring, in a step that trains all layers. They are 0 for one process.
 [[nodiscard]] CostReport costOf(const SoundProject& project, DeviceKind device = DeviceKind::Cpu,
                                 std::int64_t ranks = 1);
 /// Checks any document and returns its costs, or the first error of soundProject().

@@ -107,7 +107,7 @@ private slots:
         QVERIFY(std::abs(frechetDistance(a * turn, b * turn) - straight) < 1e-9 * straight);
     }
 
-    /// The same measures written in Python, where it has NumPy.
+    /// Compares with an implementation in Python. Skipped if there is no NumPy.
     void measuresAreThoseOfNumpy()
     {
         QProcess python;
