@@ -258,7 +258,7 @@ private:
     /// micro-batch, two vectors each in the forward and the backward pass.
     void addMoments(const GraphRef& ref, const ResolvedNode& node, Cost& cost) const
     {
-        if (node.kind->key != "batch_norm") {
+        if (!node.kind->traits.mixesExamples) {
             return;
         }
         const TrainingPlan& plan = m_project.training;

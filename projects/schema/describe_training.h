@@ -288,8 +288,7 @@ struct Fields<TrainingPlan> {
         v({"judged_by",
            "judged by",
            "The tower whose objective is the run's loss, which validations, best checkpoints and sweeps compare; "
-           "empty: "
-           "the first one.",
+           "empty: the first one.",
            {.inFiles = InFiles::IfSet}},
           &TrainingPlan::judgedBy);
         v({"checkpoint_every",

@@ -139,7 +139,7 @@ private slots:
         QVERIFY(refused());
     }
 
-    /// Two towers, of which a member trains one: the better member is the one that trains the tower that judges.
+    /// Each member trains one of two towers. The member that trains the judging tower is the better one.
     void theTowerThatJudgesComparesMembers()
     {
         m_project.towers = {{m_project.network}};

@@ -3,7 +3,6 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/rank_position.h"
-#include "projects/check/divided_data.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
@@ -82,10 +81,7 @@ Exit runClusterScript(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--gpus", "got " + std::to_string(gpus) + ", expected a multiple of the " +
                                                         std::to_string(perNode) + " of a node"});
     }
-    RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, engine::checkShares(document.project.training, gpus));
-    if (gpus > 1) {
-        RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, projects::checkDivision(document.project));
-    }
+    RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, engine::checkShares(document.project, gpus));
     const std::chrono::seconds time = arguments.duration("time").value_or(std::chrono::hours(4));
     if (time <= 2 * kMargin) {
         return console.fail(Exit::Usage, {"--time", "expected more than 10 minutes"});

@@ -245,8 +245,8 @@ struct KnockoutRequest {
     /// The names of the parts to switch off (projects::KnockoutSubject::name); empty: all. Refused if one is unknown.
     std::vector<std::string> only = {};
     bool again = false; ///< measures even if the run has kept the result
-    /// The name of the tower that loses parts; empty: the first. The loss is that of the first tower if it reads values
-    /// of this one, else this one's own. Refused if it has neither.
+    /// The name of the tower that loses parts; empty: the first. The loss is the run's if the tower that judges reads
+    /// values of this one, else this one's own. Refused if it has neither.
     std::string tower = {};
 };
 

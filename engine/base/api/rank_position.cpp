@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <variant>
 
 namespace residua::engine {
 namespace {
@@ -115,14 +116,24 @@ Result<std::optional<RankPosition>> rankPosition()
     });
 }
 
-Status checkShares(const projects::TrainingPlan& plan, std::int64_t ranks)
+Status checkShares(const projects::Project& project, std::int64_t ranks)
 {
+    const projects::TrainingPlan& plan = project.training;
     if (ranks > 1 && plan.batching == projects::BatchKind::Full) {
         return Error{"training · batching", "got full, expected random: several ranks share the batches of a run"};
     }
     if (plan.batch % ranks != 0) {
         return Error{"training · batch", "got " + std::to_string(plan.batch) + ", expected a multiple of the " +
                                              std::to_string(ranks) + " ranks, which share it"};
+    }
+    if (ranks > 1 && std::holds_alternative<projects::WorldData>(project.data.source)) {
+        return Error{"data", "is a world, whose replay buffer one process has; expected a run without other ranks"};
+    }
+    for (const projects::Loss& loss : project.losses) {
+        if (ranks > 1 && loss.kind == projects::LossKind::Contrastive) {
+            return Error{"loss " + loss.name, "compares all examples of a step with each other, and each rank has a "
+                                              "part of them; expected a run without other ranks"};
+        }
     }
     return Done{};
 }

@@ -4,7 +4,7 @@
 // Apart from environment.h, because sessions and ranks need the position alone.
 
 #include "projects/base/result.h"
-#include "projects/model/training_plan.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,8 @@ struct RankPosition {
 /// missing or unusable, because the process would otherwise train the whole run by itself.
 [[nodiscard]] Result<std::optional<RankPosition>> rankPosition();
 
-/// Checks that so many ranks can share the batches of a run: they are drawn at random, and each rank has as many rows.
-[[nodiscard]] Status checkShares(const projects::TrainingPlan& plan, std::int64_t ranks);
+/// Checks that so many ranks can share the batches of a run: they are drawn at random and not from a world, each rank
+/// has as many rows, and no loss compares all examples of a step.
+[[nodiscard]] Status checkShares(const projects::Project& project, std::int64_t ranks);
 
 } // namespace residua::engine

@@ -8,7 +8,6 @@
 #include "engine/data/sets/fingerprint.h"
 #include "engine/link/wire/messages.h"
 #include "projects/base/text.h"
-#include "projects/check/divided_data.h"
 #include "projects/diff/diff.h"
 #include "projects/file/json.h"
 #include "projects/transfer/retrofit.h"
@@ -220,14 +219,11 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     }
     // Before the others are waited for.
     RESIDUA_TRY(checkRun(run));
-    RESIDUA_TRY(checkShares(run.project.training, (*place)->count));
+    RESIDUA_TRY(checkShares(run.project, (*place)->count));
     Ranks* const ranks = RESIDUA_TRY(Ranks::ofProcess(watch));
     Status status = Done{};
     const auto failure = attempt([&] {
         status = checkBuild(*ranks);
-        if (status) {
-            status = projects::checkDivision(run.project);
-        }
         if (!status) {
             return;
         }

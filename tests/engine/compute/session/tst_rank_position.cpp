@@ -182,13 +182,18 @@ private slots:
 
     void batchesAreShared()
     {
-        projects::TrainingPlan plan;
+        projects::Project project;
+        projects::TrainingPlan& plan = project.training;
         plan.batch = 12;
-        QVERIFY(checkShares(plan, 1).ok() && checkShares(plan, 4).ok());
-        QCOMPARE(checkShares(plan, 5).error().place, std::string("training · batch"));
+        QVERIFY(checkShares(project, 1).ok() && checkShares(project, 4).ok());
+        QCOMPARE(checkShares(project, 5).error().place, std::string("training · batch"));
         plan.batching = projects::BatchKind::Full;
-        QVERIFY(checkShares(plan, 1).ok());
-        QCOMPARE(checkShares(plan, 4).error().place, std::string("training · batching"));
+        QVERIFY(checkShares(project, 1).ok());
+        QCOMPARE(checkShares(project, 4).error().place, std::string("training · batching"));
+        plan.batching = projects::BatchKind::Random;
+        project.data.source = projects::WorldData{};
+        QVERIFY(checkShares(project, 1).ok());
+        QCOMPARE(checkShares(project, 4).error().place, std::string("data"));
     }
 
 private:
