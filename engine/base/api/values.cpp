@@ -110,24 +110,27 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr std::string_view kTraining = "/train";
 constexpr std::string_view kValidation = "/validation";
 constexpr std::string_view kStage = "/validation/stage";
-constexpr const char* kTimeAtGoal = "time_at_goal";
 
 const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
                                     {metric::kLearningRate, "learning rate"},
                                     {metric::kThroughput, "throughput", "tokens or samples a second"},
                                     {metric::kPeakBytes, "peak memory", "MiB", 1 / kMebibyte}};
 
-/// The titles of quantities that are not their names.
-constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"},
-                                                           {"macro_f1", "macro F1"},
-                                                           {"next_sentence_accuracy", "accuracy of the next sentence"},
-                                                           {kTimeAtGoal, "time at goal"},
-                                                           {"reached_goal", "share of reached goals"},
-                                                           {"environment_steps", "environment steps"},
-                                                           {"frechet_distance", "Fréchet distance"},
-                                                           {"choice_accuracy", "accuracy of choices"},
-                                                           {"choice_accuracy_by_token", "accuracy of choices by token"},
-                                                           {"choice_loss", "loss of right choices"}};
+/// The quantities whose titles are not their names.
+constexpr struct {
+    const char* name;
+    const char* title;
+    const char* unit = "";
+} kTitles[] = {{"f1", "F1"},
+               {"macro_f1", "macro F1"},
+               {"next_sentence_accuracy", "accuracy of the next sentence"},
+               {"time_at_goal", "time at goal", "steps"},
+               {"reached_goal", "share of reached goals"},
+               {"environment_steps", "environment steps"},
+               {"frechet_distance", "Fréchet distance"},
+               {"choice_accuracy", "accuracy of choices"},
+               {"choice_accuracy_by_token", "accuracy of choices by token"},
+               {"choice_loss", "loss of right choices"}};
 
 /// The quantities of objectives whose values are in 0..1.
 constexpr std::string_view kShares[] = {
@@ -147,11 +150,13 @@ void addQuantities(const std::set<std::string>& names, std::vector<MetricTraits>
         const std::string_view split = splitOf(name);
         const std::string quantity = name.substr(0, name.size() - split.size());
         if (quantity != "loss" && (isRating(name) || split == kStage)) {
-            const auto* const known = std::ranges::find(kTitles, quantity, &std::pair<const char*, const char*>::first);
-            const std::string title = (split == kTraining ? "training " : "validation ") +
-                                      (known == std::end(kTitles) ? quantity : std::string(known->second));
-            metrics.push_back(
-                {name, title + (split == kStage ? " of the stage" : ""), quantity == kTimeAtGoal ? "steps" : ""});
+            const auto* const known =
+                std::ranges::find_if(kTitles, [&](const auto& titled) { return quantity == titled.name; });
+            const bool isKnown = known != std::end(kTitles);
+            metrics.push_back({name,
+                               std::string(split == kTraining ? "training " : "validation ") +
+                                   (isKnown ? known->title : quantity) + (split == kStage ? " of the stage" : ""),
+                               isKnown ? known->unit : ""});
         }
     }
 }

@@ -236,8 +236,9 @@ private:
             m_plan.share(InitPlan::Weights::Visits);
         }
         for (const projects::LayerVisit& at : projects::executionOf(stack)) {
-            const bool isOwn = at.visit > 1 && projects::adaptersAt(stack, at).rank > 0;
-            RESIDUA_TRY(isOwn ? addLayer(at, programs) : Status(Done{}));
+            if (at.visit > 1 && projects::adaptersAt(stack, at).rank > 0) {
+                RESIDUA_TRY(addLayer(at, programs));
+            }
         }
         m_plan.share(own);
         LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations,

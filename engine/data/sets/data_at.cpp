@@ -89,8 +89,8 @@ std::optional<Error> emptiness(const fs::path& folder)
     names.resize(names.size() - more);
     return Error{folder.string(),
                  "has no data that a source reads; expected texts (" + joinedText(projects::kAnyTextEndings) +
-                     "), tokens (.bin), latents (.safetensors or latents.npy), or a folder of PNG, "
-                     "JPEG or WebP files for each class" +
+                     "), tokens (.bin), latents (latents.npy, or a .safetensors file by its own "
+                     "path), or a folder of PNG, JPEG or WebP files for each class" +
                      (names.empty()
                           ? std::string("; it is empty")
                           : "; has " + joinedText(names) + (more > 0 ? " and " + std::to_string(more) + " more" : ""))};

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -130,8 +131,9 @@ Status checkBytes(const StoredArray& array, std::size_t size)
                                         " (truncated?)"};
 }
 
-/// Returns the labels of `count` latents, each below `classes`.
-Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int64_t count, std::int64_t classes)
+/// Returns the labels of `count` latents, each below `classes` if the project gives their number.
+Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int64_t count,
+                                             std::optional<std::int64_t> classes)
 {
     const std::size_t size = array.type == "I64" ? 8 : array.type == "I32" ? 4 : array.type == "U8" ? 1 : 0;
     if (size == 0) {
@@ -150,10 +152,11 @@ Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int6
         const std::int64_t label = size == 8   ? readAs<std::int64_t>(at)
                                    : size == 4 ? readAs<std::int32_t>(at)
                                                : readAs<std::uint8_t>(at);
-        if (label < 0 || label >= classes) {
+        const std::int64_t most = classes.value_or(std::numeric_limits<std::int32_t>::max()) - 1;
+        if (label < 0 || label > most) {
             return Error{array.place, "has the label " + std::to_string(label) + " at row " + std::to_string(i / size) +
-                                          ", expected 0 to " + std::to_string(classes - 1) +
-                                          ", which the number of classes in the project allows"};
+                                          ", expected 0 to " + std::to_string(most) +
+                                          (classes ? ", which the number of classes in the project allows" : "")};
         }
         labels.push_back(label);
     }
@@ -225,8 +228,7 @@ Result<std::optional<projects::LatentData>> latentsAt(const fs::path& path)
                                .channels = array.shape[1],
                                .classes = 1};
     if (const auto labels = arrays.find(kLabels); labels != arrays.end()) {
-        constexpr std::int64_t kMostClasses = 1'000'000;
-        for (const std::int64_t label : RESIDUA_TRY(labelsFrom(labels->second, array.shape[0], kMostClasses))) {
+        for (const std::int64_t label : RESIDUA_TRY(labelsFrom(labels->second, array.shape[0], std::nullopt))) {
             found.classes = std::max(found.classes, label + 1);
         }
     }

@@ -261,8 +261,7 @@ Result<std::vector<std::unique_ptr<World>>> makeMujocoWorlds(const projects::Wor
     const fs::path file = directory / data.path / projects::kWorldFile;
     auto shared = std::make_shared<Shared>();
     shared->sizes = projects::sizesOf(data);
-    projects::WorldModel world = RESIDUA_TRY(readWorldModel(file, shared->sizes));
-    shared->world = std::move(world);
+    shared->world = RESIDUA_TRY(readWorldModel(file, shared->sizes));
     static const Result<Mujoco> mujoco = openMujoco();
     if (!mujoco) {
         return mujoco.error();
@@ -287,7 +286,9 @@ Result<std::vector<std::unique_ptr<World>>> makeMujocoWorlds(const projects::Wor
         if (!state) {
             return Error{model.string(), "cannot be simulated: MuJoCo has no memory for its state"};
         }
-        RESIDUA_TRY(i == 0 ? checkObservation(*shared, *state, file.string()) : Done{});
+        if (i == 0) {
+            RESIDUA_TRY(checkObservation(*shared, *state, file.string()));
+        }
         worlds.push_back(std::make_unique<MujocoWorld>(shared, std::move(state)));
     }
     return worlds;

@@ -211,7 +211,7 @@ private Q_SLOTS:
         QVERIFY(isRefusedAt(dataAt(m_folder / "npy", {}), "latents.npy", "[examples, channels, height, width]"));
         std::filesystem::remove(m_folder / "npy" / "latents.npy");
         std::filesystem::remove(m_folder / "npy" / "labels.npy");
-        QVERIFY(isRefusedAt(dataAt(m_folder / "npy", {}), "npy", "latents (.safetensors or latents.npy)"));
+        QVERIFY(isRefusedAt(dataAt(m_folder / "npy", {}), "npy", "latents (latents.npy, or a .safetensors file"));
     }
 
     void otherLatentsAreRefused()
