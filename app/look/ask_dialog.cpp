@@ -65,9 +65,12 @@ AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget
     connect(m_buttons, &QDialogButtonBox::rejected, this, &AskDialog::reject);
 }
 
-void AskDialog::add(QWidget* widget)
+void AskDialog::add(QWidget* widget, int stretch)
 {
-    m_added->addWidget(widget);
+    m_added->addWidget(widget, stretch);
+    if (stretch > 0) {
+        static_cast<QVBoxLayout*>(layout())->setStretchFactor(m_added, stretch);
+    }
 }
 
 void AskDialog::setBusy()

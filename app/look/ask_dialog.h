@@ -33,8 +33,8 @@ protected:
     AskDialog(const QString& name, const Words& words, int width, QWidget* parent);
 
     [[nodiscard]] QFormLayout& form() { return *m_form; }
-    /// Adds a widget above the reason.
-    void add(QWidget* widget);
+    /// Adds a widget above the reason. With a stretch it takes the room that is left.
+    void add(QWidget* widget, int stretch = 0);
     [[nodiscard]] QPushButton& goButton() { return *m_go; }
     [[nodiscard]] QDialogButtonBox& buttons() { return *m_buttons; }
     /// Shows a text, or an error, in the place of the reason. Empty: none.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <utility>
 
 namespace residua::report {
 namespace {
@@ -177,9 +176,7 @@ void writeColours(std::ostringstream& out, const engine::Matrix& shape, const pr
             << "</span></div>";
         return;
     }
-    for (const auto& [value, name] :
-         {std::pair(engine::matrix::kFree, "free"), std::pair(engine::matrix::kWall, "wall"),
-          std::pair(engine::matrix::kPath, "path"), std::pair(engine::matrix::kGoal, "goal")}) {
+    for (const auto& [value, name] : engine::matrix::kRolloutCells) {
         const double t = (static_cast<double>(value) - scale.low) / (high - scale.low);
         out << "<b style='width:12px;height:12px;background:" << resources::magnitude(t, Theme::Light).hex()
             << "'></b><span>" << name << "</span>";

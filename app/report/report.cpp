@@ -39,9 +39,8 @@ using resources::shortNumber;
 constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap on a page, evenly spaced
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps on a page
 constexpr std::size_t kMostNumbers = 3'000'000; ///< in all frames of these heatmaps
-constexpr std::string_view kEnvironmentSteps = "environment_steps/train";
-constexpr std::size_t kMostEvents = 1000;    ///< the last ones
-constexpr std::size_t kMostEventText = 2000; ///< bytes of one event's text
+constexpr std::size_t kMostEvents = 1000;       ///< the last ones
+constexpr std::size_t kMostEventText = 2000;    ///< bytes of one event's text
 
 // Paints a frame into the existing cells of the page.
 const char* const kScript = R"(
@@ -266,7 +265,7 @@ void RunPage::plots()
     }
     const std::vector<std::string> names = m_run.metricNames();
     for (const engine::MetricTraits& metric : engine::plottedMetrics({names.begin(), names.end()})) {
-        if (metric.name == kEnvironmentSteps) { // the axis
+        if (metric.name == engine::metric::kEnvironmentSteps) { // the axis
             continue;
         }
         PlotSpec spec{projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),

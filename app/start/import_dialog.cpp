@@ -48,7 +48,8 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_place->setTextFormat(Qt::PlainText); // it contains names that may come from other people
     addRows();
     add(m_place);
-    add(m_table);
+    add(m_table, 1);
+    m_folder->setFocus();
     update();
 }
 
@@ -326,8 +327,7 @@ void ImportDialog::end(const QString& problem)
 {
     m_question.reset();
     m_givenUp = false;
-    setDone({});
-    tellError(problem);
+    refuse(problem);
     update();
 }
 

@@ -70,6 +70,7 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
       m_cancel(buttons().button(QDialogButtonBox::Cancel))
 {
     m_use->setObjectName(QStringLiteral("tokeniserUse"));
+    buttons().addButton(&goButton(), QDialogButtonBox::ActionRole); // m_use alone accepts
     form().setVerticalSpacing(kTokeniserRowSpacing);
     m_fields.add(engine::TokeniserTraining{});
     makeLabels();

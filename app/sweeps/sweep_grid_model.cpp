@@ -70,8 +70,7 @@ std::vector<projects::SweepResult> SweepGridModel::results() const
 
 projects::Judge SweepGridModel::judge() const
 {
-    return m_members.empty() ? projects::Judge()
-                             : projects::traitsOf(projects::judgingObjective(m_members.front().project)).judge;
+    return m_members.empty() ? projects::Judge() : projects::judgeOfRuns(m_members.front().project);
 }
 
 void SweepGridModel::sumUp()

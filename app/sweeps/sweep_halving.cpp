@@ -52,7 +52,7 @@ void SweepHalving::decide()
                                                  : engine::memberStatus(places[i], member.project));
             halved.push_back(engine::halvedMember(places[i], statuses[i], sweep.sweep, member, sweep.rungs));
         }
-        const auto judge = projects::traitsOf(projects::judgingObjective(sweep.members.front().project)).judge;
+        const auto judge = projects::judgeOfRuns(sweep.members.front().project);
         const std::vector<projects::HalvingTurn> turns = projects::halve(sweep.rungs, halved, judge);
         Decision decision;
         for (std::size_t i = 0; i < turns.size(); ++i) {

@@ -373,6 +373,11 @@ Objective judgingObjective(const Project& project)
     return towerAt(project, judgingTower(project)).objective;
 }
 
+const Judge& judgeOfRuns(const Project& project)
+{
+    return traitsOf(judgingObjective(project)).judge;
+}
+
 Result<std::size_t> judgeOf(const Project& project, std::size_t index)
 {
     const std::size_t judge = judgingTower(project);

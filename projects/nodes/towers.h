@@ -94,8 +94,10 @@ struct ViewedField {
 [[nodiscard]] Result<std::size_t> chosenTower(const Project& project, std::string_view name);
 /// Returns the index of the tower whose objective judges the run: TrainingPlan::judgedBy, or 0 if it names no tower.
 [[nodiscard]] std::size_t judgingTower(const Project& project);
-/// Returns its objective, whose Judge compares runs.
+/// Returns its objective.
 [[nodiscard]] Objective judgingObjective(const Project& project);
+/// Returns the metric of that objective, by which runs of the document are compared.
+[[nodiscard]] const Judge& judgeOfRuns(const Project& project);
 /// Returns the tower whose objective measures the effects of tower `index`: judgingTower() if it reads values of it,
 /// also through others, else the tower itself. Returns an error if the latter has no objective.
 [[nodiscard]] Result<std::size_t> judgeOf(const Project& project, std::size_t index);

@@ -80,10 +80,11 @@ Titles titlesOf(HeatmapAxes axes)
 /// The names of the cells of a picture of episodes, by their values.
 std::vector<std::pair<float, QString>> placeNames()
 {
-    return {{engine::matrix::kFree, HeatmapGrid::tr("free")},
-            {engine::matrix::kWall, HeatmapGrid::tr("wall")},
-            {engine::matrix::kPath, HeatmapGrid::tr("path")},
-            {engine::matrix::kGoal, HeatmapGrid::tr("goal")}};
+    std::vector<std::pair<float, QString>> names;
+    for (const auto& [value, name] : engine::matrix::kRolloutCells) {
+        names.emplace_back(value, HeatmapGrid::tr(name));
+    }
+    return names;
 }
 
 } // namespace
@@ -326,9 +327,9 @@ void HeatmapGrid::tellReading()
     QString text = m_picture.axes == HeatmapAxes::Classes
                        ? QString::number(number, 'f', 0)
                        : QString::fromStdString(projects::weightText(number, m_picture.scale));
-    for (const auto& [value, name] : placeNames()) {
-        if (m_picture.axes == HeatmapAxes::Places && number == static_cast<double>(value)) {
-            text = name;
+    if (m_picture.axes == HeatmapAxes::Places) {
+        for (const auto& [value, name] : placeNames()) {
+            text = number == static_cast<double>(value) ? name : text;
         }
     }
     emit readingChanged(tr("%1 = %2").arg(nameOfCell(m_markedRow, m_markedColumn), text));

@@ -84,8 +84,7 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
 }
 
 /// Ends a command without an answer: reports the error, or the interrupt followed by `after`.
-inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console,
-                       const std::string& after = "there is no answer")
+inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console, const std::string& after)
 {
     if (!answer) {
         return console.fail(Exit::Quit, {"", "interrupted: " + after});

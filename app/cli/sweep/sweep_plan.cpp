@@ -184,7 +184,7 @@ void decideTurns(SweepPlan& plan)
         members.push_back(
             engine::halvedMember(planned.directory, planned.status, plan.sweep, planned.member, plan.rungs));
     }
-    const auto judge = projects::traitsOf(projects::judgingObjective(plan.members.front().member.project)).judge;
+    const auto judge = projects::judgeOfRuns(plan.members.front().member.project);
     const std::vector<projects::HalvingTurn> turns = projects::halve(plan.rungs, members, judge);
     for (std::size_t i = 0; i < turns.size(); ++i) {
         plan.members[i].turn = turns[i];

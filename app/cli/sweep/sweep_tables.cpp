@@ -49,9 +49,7 @@ std::vector<projects::SweepResult> resultsOf(const SweepPlan& plan)
 /// Returns the metric that the members, which have one objective, are compared by.
 projects::Judge judgeOf(const SweepPlan& plan)
 {
-    return plan.members.empty()
-               ? projects::Judge()
-               : projects::traitsOf(projects::judgingObjective(plan.members.front().member.project)).judge;
+    return plan.members.empty() ? projects::Judge() : projects::judgeOfRuns(plan.members.front().member.project);
 }
 
 /// Returns the indices of the finished members on the Pareto front of cost and loss.

@@ -60,6 +60,9 @@ inline constexpr float kFree = 0;
 inline constexpr float kWall = 0.25F;
 inline constexpr float kPath = 0.6F; ///< where the body was
 inline constexpr float kGoal = 1;
+/// These values with their names in English.
+inline constexpr std::pair<float, const char*> kRolloutCells[] = {
+    {kFree, "free"}, {kWall, "wall"}, {kPath, "path"}, {kGoal, "goal"}};
 /// Images that a diffusion model made after a step, as one picture on white. Each cell is a pixel: its red, green and
 /// blue of 0 to 255 as one number, 65536 r + 256 g + b. At most kSamplesSide rows and columns.
 inline constexpr const char* kSamples = "samples";

@@ -106,9 +106,10 @@ inline constexpr const char* kStageValidationBefore = "stage/validation/before";
 inline constexpr const char* kStageValidationAfter = "stage/validation/after";
 inline constexpr const char* kLearningRate = "rate";
 inline constexpr const char* kGradientNorm = "norm/gradient";
-inline constexpr const char* kUnits = "units";           ///< tokens or samples seen so far
-inline constexpr const char* kSeconds = "seconds";       ///< training time so far
-inline constexpr const char* kThroughput = "throughput"; ///< units per second
+inline constexpr const char* kEnvironmentSteps = "environment_steps/train"; ///< that training has acted so far
+inline constexpr const char* kUnits = "units";                              ///< tokens or samples seen so far
+inline constexpr const char* kSeconds = "seconds";                          ///< training time so far
+inline constexpr const char* kThroughput = "throughput";                    ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
 /// The beginnings of the names of a rank's series, which end with its number: units per second of its own time, and the
 /// shares of a step's time in which it waits for other ranks or an exchange, and in which gradients are exchanged,

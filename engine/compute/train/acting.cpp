@@ -298,7 +298,7 @@ Status measureActing(const TrainedState& state, Measured& measured)
     ActedEpisodes acted = RESIDUA_TRY(actEpisodes(state.project, *dataset, state.network, state.device, state.step));
     measured.rows.push_back({kTimeAtGoal, state.step, acted.timeAtGoal});
     measured.rows.push_back({"reached_goal/validation", state.step, acted.reached});
-    measured.rows.push_back({kEnvironmentSteps, state.step,
+    measured.rows.push_back({metric::kEnvironmentSteps, state.step,
                              static_cast<double>(projects::environmentStepsAt(dataset->source(), state.step))});
     measured.matrices.push_back(std::move(acted.shown));
     return Done{};

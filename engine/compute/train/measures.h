@@ -53,10 +53,9 @@ struct Measure {
 /// near 0 may come out negative.
 [[nodiscard]] Status measureDegrees(const TrainedState& state, Measured& measured);
 /// Acts for an episode in several worlds (actEpisodes), if the data are a world: kTimeAtGoal,
-/// "reached_goal/validation", kEnvironmentSteps (those that training has acted) and matrix::kRollout.
+/// "reached_goal/validation", metric::kEnvironmentSteps (those that training has acted) and matrix::kRollout.
 [[nodiscard]] Status measureActing(const TrainedState& state, Measured& measured);
 inline constexpr const char* kTimeAtGoal = "time_at_goal/validation";
-inline constexpr const char* kEnvironmentSteps = "environment_steps/train";
 /// Makes kSampledImages images of each class in turn, always from the same noise, if the network makes images:
 /// matrix::kSamples. Defined in image_generation.cpp.
 [[nodiscard]] Status measureSamples(const TrainedState& state, Measured& measured);

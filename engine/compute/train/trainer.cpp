@@ -235,7 +235,7 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
                                    {.newest = plan.keepCheckpoints,
                                     .every = plan.keepEvery,
                                     .best = plan.keepBest,
-                                    .judge = projects::traitsOf(projects::judgingObjective(m_parts.project)).judge,
+                                    .judge = projects::judgeOfRuns(m_parts.project),
                                     .onlyNewest = m_acting ? Acting::kPrefix : ""});
 }
 
@@ -536,7 +536,7 @@ Result<Measured> Trainer::measure(const Measure& measure)
     if (const Status taken = measure.measure(state(), measured); !taken) {
         return taken.error();
     }
-    const projects::Judge& judge = projects::traitsOf(projects::judgingObjective(m_parts.project)).judge;
+    const projects::Judge& judge = projects::judgeOfRuns(m_parts.project);
     for (const MetricRow& row : measured.rows) {
         if (row.name == std::string(judge.quantity) + "/validation") {
             m_judged = std::isfinite(row.value) ? std::optional(row.value) : std::nullopt;

@@ -149,7 +149,7 @@ std::int64_t stepOf(const MemberStatus& status)
 /// Returns the value of a run at a step that it has reached; NaN if it has none.
 double valueAt(const RunReader& reader, std::int64_t step, const projects::Project& project)
 {
-    const std::string quantity(projects::traitsOf(projects::judgingObjective(project)).judge.quantity);
+    const std::string quantity(projects::judgeOfRuns(project).quantity);
     if (const auto validation = reader.lastPoint(quantity + "/validation", step)) {
         return validation->value;
     }
