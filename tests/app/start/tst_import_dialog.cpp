@@ -35,9 +35,10 @@ private slots:
     }
     void cleanup() { m_window.reset(); }
 
-    /// The project is named after the folder. Its name is empty until a folder is chosen.
+    /// The project is named after the folder, whose field has the focus. Its name is empty until a folder is chosen.
     void theFolderNamesTheProject()
     {
+        QCOMPARE(m_dialog->focusWidget(), line("importFolder"));
         QCOMPARE(line("importName")->text(), QString());
         QVERIFY(!button("importGo")->isEnabled());
         QTest::keyClicks(line("importFolder"), m_folder->filePath("tiny-llama"));
