@@ -87,9 +87,9 @@ double RandomStream::gaussian()
     return gaussianFrom(first, uniform());
 }
 
-std::array<std::uint32_t, 4> Philox::at(std::uint64_t counter) const
+std::array<std::uint32_t, 4> Philox::at(std::uint64_t counter, std::uint64_t high) const
 {
-    std::array<std::uint32_t, 4> x{lowWord(counter), highWord(counter), 0, 0};
+    std::array<std::uint32_t, 4> x{lowWord(counter), highWord(counter), lowWord(high), highWord(high)};
     std::uint32_t k0 = lowWord(m_key);
     std::uint32_t k1 = highWord(m_key);
     for (int round = 0; round < 10; ++round) {

@@ -96,8 +96,8 @@ class Philox {
 public:
     explicit Philox(std::uint64_t key) : m_key(key) {}
 
-    /// Returns the four words at a counter.
-    [[nodiscard]] std::array<std::uint32_t, 4> at(std::uint64_t counter) const;
+    /// Returns the four words at a counter, and at one of 128 bits whose upper half is `high`.
+    [[nodiscard]] std::array<std::uint32_t, 4> at(std::uint64_t counter, std::uint64_t high = 0) const;
     /// Uniform in [0, 1), from the first two words at a counter.
     [[nodiscard]] double uniform(std::uint64_t counter) const;
     [[nodiscard]] std::uint64_t key() const { return m_key; }

@@ -3,6 +3,7 @@
 
 #include "engine/compute/depth/layer_magnitudes.h"
 #include "engine/compute/graph/row_layout.h"
+#include "engine/compute/network/group_runs.h"
 #include "engine/compute/network/network_checks.h"
 #include "engine/compute/network/tower.h"
 #include "engine/compute/network/tower_exits.h"
@@ -14,6 +15,7 @@
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <iterator>
@@ -43,12 +45,9 @@ public:
     /// Compiles the towers that losses need, in an order in which each reads earlier ones.
     [[nodiscard]] Status addTowers(const Project& project, const projects::ExampleSchema& examples)
     {
-        const Result<std::vector<std::size_t>> order = projects::runOrder(project);
-        if (!order) {
-            return order.error();
-        }
+        const std::vector<std::size_t> order = RESIDUA_TRY(projects::runOrder(project));
         const std::set<std::size_t> used = projects::usedTowers(project);
-        for (const std::size_t index : *order) {
+        for (const std::size_t index : order) {
             if (!used.contains(index)) {
                 continue;
             }
@@ -69,12 +68,18 @@ public:
             }
             m_towers.push_back({index, *std::move(tower)});
         }
-        findNeeded(project);
+        std::vector<std::size_t> inOrder;
+        std::set<std::size_t> regularised;
+        for (const Tower& tower : m_towers) {
+            inOrder.push_back(tower.index);
+            if (tower.compiled->hasRegularisers()) {
+                regularised.insert(tower.index);
+            }
+        }
+        m_runs = groupRunsOf(project, m_groups, inOrder, regularised);
         markFrozen();
         setTrained(m_groups.front());
-        if (const Status named = checkNames(project); !named) {
-            return named;
-        }
+        RESIDUA_TRY(checkNames(project));
         if (m_compute.rounded) {
             for (const NamedParameter& parameter : m_plan.all()) {
                 if (!parameter.isBuffer) {
@@ -86,6 +91,7 @@ public:
     }
 
     using CompiledNetwork::forward;
+    using CompiledNetwork::lossOfGroup;
 
     [[nodiscard]] at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) override
     {
@@ -133,13 +139,18 @@ public:
     [[nodiscard]] const projects::Network& judge() const override { return m_judge->network(); }
     [[nodiscard]] std::size_t lossGroups() const override { return m_groups.size(); }
 
-    [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) override
+    [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass,
+                                        SharedValues* shared) override
     {
         const LossGroup& losses = m_groups[group];
+        const std::vector<GroupRun>& plan = shared == nullptr ? m_runs.alone : m_runs.sharing;
         if (m_groups.size() > 1) {
             setTrained(losses);
         }
         Pass whole = passFor(batch, pass);
+        if (shared != nullptr) {
+            whole.inputs.insert(shared->begin(), shared->end());
+        }
         const bool holdsAll = whole.holdsBuffers;
         GroupLoss result;
         const auto add = [&result](const at::Tensor& term) {
@@ -148,13 +159,15 @@ public:
         const auto runs = [&](const Tower& tower) {
             // The first group that runs a tower changes its buffers.
             whole.holdsBuffers =
-                holdsAll || std::ranges::any_of(m_needed.begin(), m_needed.begin() + std::ptrdiff_t(group),
-                                                [&](const auto& needed) { return needed.contains(tower.index); });
-            return m_needed[group].contains(tower.index);
+                holdsAll || std::ranges::any_of(plan.begin(), plan.begin() + std::ptrdiff_t(group),
+                                                [&](const GroupRun& each) { return each.runs.contains(tower.index); });
+            return plan[group].runs.contains(tower.index);
         };
         runSome(batch.input, whole, runs, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
             const projects::Network& network = tower.compiled->network();
-            if (losses.hasObjectives && network.ownLoss != projects::OwnLoss::None) {
+            if (plan[group].measures.contains(tower.index)) {
+                const at::AutoGradMode mode(at::GradMode::is_enabled() &&
+                                            network.ownLoss == projects::OwnLoss::Trained);
                 std::vector<BatchMean> terms =
                     objectiveMeans(*tower.compiled, std::move(outputs), batch, own, kLossName);
                 if (batch.weight.defined()) {
@@ -179,8 +192,13 @@ public:
             const bool isWeighted = batch.weight.defined() && isOverTargets(loss, batch.target, whole);
             add((isWeighted ? value * batch.weight : value) * loss.weight);
         }
-        if (!result.trained.defined()) {
+        if (!result.trained.defined() && result.judged.defined()) {
             result.trained = result.judged.detach(); // nothing of the group is trained
+        }
+        for (const Tower& tower : m_towers) {
+            if (shared != nullptr && plan[group].keeps.contains(tower.index)) {
+                keepValues(tower.compiled->network().name + ".", whole, *shared);
+            }
         }
         if (result.judged.defined() && (m_towers.size() == 1 && losses.losses.empty())) {
             result.judged = result.trained; // a network alone is judged with its regularisers
@@ -293,25 +311,12 @@ private:
         return tower.index == m_judged ? std::string(kLossName) : "loss of " + tower.compiled->network().name;
     }
 
-    /// Finds the towers that each group of losses runs: all that it reads, and with the objectives those that have any.
-    void findNeeded(const Project& project)
+    /// Adds the values of the pass whose names begin with `scope`, without gradients.
+    static void keepValues(const std::string& scope, const Pass& pass, SharedValues& shared)
     {
-        for (const LossGroup& group : m_groups) {
-            std::set<std::size_t>& needed = m_needed.emplace_back();
-            for (const projects::Loss& loss : group.losses) {
-                needed.insert(
-                    {projects::towerOfValue(project, loss.output), projects::towerOfValue(project, loss.target)});
-            }
-            for (const Tower& tower : std::views::reverse(m_towers)) { // each reads earlier ones
-                const bool isMeasured = tower.compiled->network().ownLoss != projects::OwnLoss::None;
-                if (group.hasObjectives && (isMeasured || tower.compiled->hasRegularisers())) {
-                    needed.insert(tower.index);
-                }
-                if (needed.contains(tower.index)) {
-                    for (const std::string& value : projects::readValues(project, tower.index)) {
-                        needed.insert(projects::towerOfValue(project, value));
-                    }
-                }
+        for (const auto& [name, value] : pass.inputs) {
+            if (name.starts_with(scope)) {
+                shared.insert_or_assign(name, value.detach());
             }
         }
     }
@@ -548,8 +553,8 @@ private:
     Compute m_compute;
     RotaryTables m_rotaryTables;
     std::vector<LossGroup> m_groups;
-    std::vector<std::set<std::size_t>> m_needed; ///< by group, the towers that it runs
-    std::vector<Tower> m_towers;                 ///< in the order in which they run
+    GroupRuns m_runs;
+    std::vector<Tower> m_towers; ///< in the order in which they run
     CompiledTower* m_first = nullptr;
     std::set<std::size_t> m_readByFirst; ///< with the first one
     std::size_t m_judged = 0;            ///< index of the judged tower
@@ -573,25 +578,16 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const projects
                                                                   const std::string& device, SumOrder sums,
                                                                   const About& about)
 {
-    if (const Status fits = checkWeights(document, device); !fits) {
-        return fits.error();
-    }
-    Result<Compute> compute =
-        Compute::create(device, document->training.precision, projects::carriedPrecision(*document));
-    if (!compute) {
-        return compute.error();
-    }
-    compute->sums = sums;
-    if (const Status same = checkExamples(*document, examples); !same) {
-        return same.error();
-    }
+    RESIDUA_TRY(checkWeights(document, device));
+    Compute compute =
+        RESIDUA_TRY(Compute::create(device, document->training.precision, projects::carriedPrecision(*document)));
+    compute.sums = sums;
+    RESIDUA_TRY(checkExamples(*document, examples));
     const projects::SoundProject view = viewOf(document, about.tower);
     const std::size_t judge = about.judge.value_or(projects::judgingTower(*document));
     const std::size_t judgeInView = judge == 0 ? about.tower : judge == about.tower ? 0 : judge;
-    auto network = std::make_unique<Network>(*compute, *view, judgeInView);
-    if (const Status added = network->addTowers(*view, examples); !added) {
-        return added.error();
-    }
+    auto network = std::make_unique<Network>(compute, *view, judgeInView);
+    RESIDUA_TRY(network->addTowers(*view, examples));
     return std::unique_ptr<CompiledNetwork>(std::move(network));
 }
 

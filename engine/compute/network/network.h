@@ -52,9 +52,12 @@ struct BatchQuantities {
 
 /// The losses of a group on a batch, scalars on the device.
 struct GroupLoss {
-    at::Tensor trained; ///< the sum, whose gradient trains
-    at::Tensor judged;  ///< the objective of the judged tower; undefined of later groups
+    at::Tensor trained; ///< the sum, whose gradient trains; undefined if nothing is trained
+    at::Tensor judged;  ///< the objective of the judged tower; undefined unless the group computes it
 };
+
+/// Values of towers by name, which groups of losses compute for later ones.
+using SharedValues = std::map<std::string, at::Tensor>;
 
 /// A document compiled to modules: its towers (tower.h). One of them is judged (projects::judgingTower). Outputs,
 /// layers and alterations are those of the first tower. Each pass carries its settings (pass.h). Engine thread only.
@@ -111,7 +114,17 @@ public:
     [[nodiscard]] virtual std::size_t lossGroups() const = 0;
     /// Returns the sum of the group's losses on a batch, in training with the regularisers. From this call to that for
     /// another group, only the parameters that the group trains require gradients.
-    [[nodiscard]] virtual GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) = 0;
+    ///
+    /// `shared` is null, or empty for the first group and then the same for all groups of the batch, in their order.
+    /// With it, a tower that a group does not train keeps the values that it has from an earlier group. An objective
+    /// that is only measured is computed with the first group that needs its tower. The results are the same bits.
+    [[nodiscard]] virtual GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass,
+                                                SharedValues* shared) = 0;
+    /// Returns the losses of a group alone. The first group has all objectives.
+    [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass)
+    {
+        return lossOfGroup(group, batch, pass, nullptr);
+    }
     /// Returns the trained loss of the first group, which has the towers' objectives.
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass)
     {

@@ -2,11 +2,15 @@
 #include "engine/compute/ops/operators.h"
 
 #include "engine/compute/ops/transformer_kernels.h"
+#include "engine/compute/runtime/host_path.h"
+#include "projects/base/random.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/ge.h>
 #include <ATen/ops/log.h>
@@ -29,16 +33,49 @@ using torch::autograd::Function;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kWord = 0xffffffff; ///< the bits of a word
+constexpr std::int64_t kWord = 0xffffffff;    ///< the bits of a word
+constexpr std::int64_t kExamplesAPart = 1024; ///< of a thread
 
 std::uint32_t thresholdOf(double rate)
 {
     return static_cast<std::uint32_t>(std::min(std::llround(rate * 0x1p32), static_cast<long long>(kWord)));
 }
 
-/// Returns the draws of [examples, width] elements by LibTorch's operators, as int64.
+/// Returns drawnWords() on the host.
+at::Tensor drawnOnHost(const at::Tensor& draws, std::uint64_t stream, std::int64_t examples, std::int64_t width)
+{
+    const auto* const step = static_cast<const std::uint64_t*>(draws.const_data_ptr());
+    const Philox random(step[0] ^ stream);
+    at::Tensor drawn = at::empty({examples, width}, at::kLong);
+    auto* const words = drawn.mutable_data_ptr<std::int64_t>();
+    at::parallel_for(0, examples, kExamplesAPart, [&](std::int64_t first, std::int64_t end) {
+        for (std::int64_t example = first; example < end; ++example) {
+            std::int64_t* const row = words + example * width;
+            for (std::int64_t group = 0; group < width; group += kernels::kDropoutGroup) {
+                const std::int64_t counters = std::min(kernels::kDropoutCounters, width - group);
+                for (std::int64_t i = 0; i < counters; ++i) {
+                    const auto counter = group / kernels::kDropoutGroup * kernels::kDropoutCounters + i;
+                    const auto four =
+                        random.at(static_cast<std::uint64_t>(counter), step[1] + static_cast<std::uint64_t>(example));
+                    for (std::size_t word = 0; word < four.size(); ++word) {
+                        const std::int64_t at = group + static_cast<std::int64_t>(word) * kernels::kDropoutCounters + i;
+                        if (at < width) {
+                            row[at] = four[word];
+                        }
+                    }
+                }
+            }
+        }
+    });
+    return drawn;
+}
+
+/// Returns the draws of [examples, width] elements (kernels/dropout.h), as int64.
 at::Tensor drawnWords(const at::Tensor& draws, std::uint64_t stream, std::int64_t examples, std::int64_t width)
 {
+    if (takesHostPath(draws.device())) {
+        return drawnOnHost(draws, stream, examples, width);
+    }
     const std::int64_t groups = (width + kernels::kDropoutGroup - 1) / kernels::kDropoutGroup;
     const at::Tensor key = draws[0].bitwise_xor(std::bit_cast<std::int64_t>(stream));
     const at::Tensor counter = at::arange(groups * kernels::kDropoutCounters, draws.options()).unsqueeze(0);

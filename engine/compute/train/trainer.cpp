@@ -376,15 +376,16 @@ at::Tensor Trainer::addGradients(const DeviceBatch& batch, const Pass& training,
                                  const std::function<void(const at::Tensor&)>& beforeLast)
 {
     at::Tensor judged;
+    SharedValues shared;
     for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
-        const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training);
+        const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training, &shared);
         if (loss.judged.defined()) {
             judged = share(loss.judged);
         }
         if (beforeLast && group + 1 == m_parts.network->lossGroups()) {
             beforeLast(judged);
         }
-        if (!loss.trained.requires_grad()) {
+        if (!loss.trained.defined() || !loss.trained.requires_grad()) {
             continue;
         }
         if (m_clipping) {

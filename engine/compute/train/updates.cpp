@@ -42,6 +42,18 @@ bool areAlike(const UpdateGroup::Member& a, const UpdateGroup::Member& b)
            std::ranges::equal(a.states->all(), b.states->all(), countsAlike);
 }
 
+/// LibTorch's operator takes microseconds for each tensor of the host.
+void addOne(const std::vector<at::Tensor>& counts)
+{
+    if (!counts.front().is_cpu()) {
+        at::_foreach_add_(counts, 1);
+        return;
+    }
+    for (const at::Tensor& count : counts) {
+        (void)counted(count);
+    }
+}
+
 } // namespace
 
 ParameterStates::ParameterStates(const projects::UpdateRule& rule, const projects::TrainedParameter& parameter,
@@ -137,7 +149,7 @@ void UpdateStep::store(const JoinedTensors& targets, const at::Tensor& values) c
 void update(const projects::AdamW& adamW, const UpdateGroup& group, const UpdateStep& step)
 {
     const std::vector<at::Tensor> counts = group.states(adamW, &StateTensors<projects::AdamW>::step);
-    at::_foreach_add_(counts, 1);
+    addOne(counts);
     at::_fused_adamw_(group.parameters(), group.gradients(), group.states(adamW, &StateTensors<projects::AdamW>::mean),
                       group.states(adamW, &StateTensors<projects::AdamW>::square), {}, counts, step.rate, adamW.beta1,
                       adamW.beta2, group.rule.weightDecay, adamW.epsilon, false, false, scaleOf(step), step.skip);

@@ -68,6 +68,22 @@ private Q_SLOTS:
         }
     }
 
+    /// On the host and by LibTorch's operators, and any division into batches.
+    void everyPathDrawsTheSameNormals()
+    {
+        for (const std::int64_t width : {1, 2, 31, 32, 33, 100}) {
+            const at::Tensor whole = normalDraws(5, width, kStream, drawsFrom(100));
+            {
+                const GpuPathsOnHost gpu;
+                QVERIFY(at::equal(normalDraws(5, width, kStream, drawsFrom(100)), whole));
+            }
+            QVERIFY(at::equal(normalDraws(3, width, kStream, drawsFrom(102)), whole.narrow(0, 2, 3)));
+        }
+        const at::Tensor many = normalDraws(64, 1000, kStream, drawsFrom(0));
+        QVERIFY(std::abs(many.mean().item<double>()) < 5 / std::sqrt(64000.0));
+        QVERIFY(std::abs(many.square().mean().item<double>() - 1) < 5 * std::sqrt(2 / 64000.0));
+    }
+
     void dropsTheShareThatIsAsked()
     {
         const at::Tensor x = at::ones({64, 1000}, at::kDouble);

@@ -56,7 +56,8 @@ public:
     using CompiledNetwork::layersOf;
     std::vector<engine::LayerUse> layersOf(const engine::Pass&, std::size_t) override { return {}; }
     [[nodiscard]] std::size_t lossGroups() const override { return 1; }
-    engine::GroupLoss lossOfGroup(std::size_t, const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    engine::GroupLoss lossOfGroup(std::size_t, const engine::DeviceBatch& batch, const engine::Pass& pass,
+                                  engine::SharedValues*) override
     {
         m_training = pass.training();
         const at::Tensor loss = m_loss(m_parameters[0].tensor, batch);

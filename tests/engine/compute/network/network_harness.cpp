@@ -306,6 +306,28 @@ Project tinyPictures(const std::string& example)
     return project;
 }
 
+StepGradients stepGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch, bool sharesValues)
+{
+    for (engine::NamedParameter& each : network.parameters()) {
+        each.tensor.mutable_grad().reset();
+    }
+    StepGradients result;
+    engine::SharedValues shared;
+    for (std::size_t group = 0; group < network.lossGroups(); ++group) {
+        const engine::GroupLoss loss = network.lossOfGroup(group, batch, kTraining, sharesValues ? &shared : nullptr);
+        if (loss.judged.defined()) {
+            result.judged = loss.judged.detach();
+        }
+        if (loss.trained.defined() && loss.trained.requires_grad()) {
+            loss.trained.backward();
+        }
+    }
+    for (const engine::NamedParameter& each : network.parameters()) {
+        result.gradients.push_back(each.tensor.grad().defined() ? each.tensor.grad() : at::zeros_like(each.tensor));
+    }
+    return result;
+}
+
 double distance(const at::Tensor& a, const at::Tensor& b)
 {
     return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace residua::tests {
 
@@ -65,6 +66,15 @@ void removeDropout(projects::Project& project);
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, std::int64_t depth);
 /// The wiring of a preset as it fits the blocks of a network.
 [[nodiscard]] projects::Topology topologyNamed(const std::string& name, const projects::Network& network);
+
+/// The gradients of all parameters after those of each group of losses, undefined ones as zeros, and the judged loss.
+struct StepGradients {
+    std::vector<at::Tensor> gradients;
+    at::Tensor judged;
+};
+/// Adds the gradients of all groups of losses on a batch, in training. With `sharesValues`, as a step does.
+[[nodiscard]] StepGradients stepGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch,
+                                          bool sharesValues);
 
 /// Largest absolute difference, as a double.
 [[nodiscard]] double distance(const at::Tensor& a, const at::Tensor& b);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contrastive reinforcement learning against its equations in plain double precision, on fixed arrays.
+#include "network_harness.h"
+
+#include "engine/compute/network/group_runs.h"
 #include "engine/compute/network/network.h"
 #include "engine/compute/ops/operators.h"
 #include "projects/check/validate.h"
@@ -12,6 +15,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 
 #include <QtTest>
@@ -21,6 +25,7 @@
 #include <functional>
 #include <map>
 #include <numbers>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -213,6 +218,7 @@ private Q_SLOTS:
     void refusesWeightsThatDoNotFit_data();
     void refusesWeightsThatDoNotFit();
     void countsSharedWeightsOnce();
+    void sharesValuesInAStep();
 };
 
 void TestContrastiveLearning::equalsThePlainEquations()
@@ -330,6 +336,32 @@ void TestContrastiveLearning::refusesWeightsThatDoNotFit()
         all += QString::fromStdString(problem.place + " " + problem.message + "\n");
     }
     QVERIFY2(all.contains(message), qPrintable(all));
+}
+
+/// A step runs each tower once, with the critic a second time for the actor's loss, and has the gradients of the groups
+/// alone to the bit.
+void TestContrastiveLearning::sharesValuesInAStep()
+{
+    const Project project = small();
+    const auto network = engine::CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
+    QVERIFY2(network.ok(), network ? "" : network.error().text().c_str());
+    QVERIFY((*network)->initialise({}, {}).ok());
+    engine::DeviceBatch batch{tensorOf(fixedRows(4, 0.1)), tensorOf(fixedRows(kActions, 0.7))};
+    batch.conditions = {{projects::kActionField, batch.target}, {projects::kGoalField, tensorOf(fixedRows(2, 1.3))}};
+    batch.draws = at::tensor({std::int64_t{1234567}, std::int64_t{0}}, at::kLong);
+    const tests::StepGradients alone = tests::stepGradients(**network, batch, false);
+    const tests::StepGradients shared = tests::stepGradients(**network, batch, true);
+    QVERIFY(at::equal(alone.judged, shared.judged));
+    for (std::size_t i = 0; i < alone.gradients.size(); ++i) {
+        QVERIFY2(at::equal(alone.gradients[i], shared.gradients[i]), (*network)->parameters()[i].name.c_str());
+    }
+    const auto runs = engine::groupRunsOf(project, projects::lossGroupsOf(project), {0, 1, 2, 3, 4}, {}).sharing;
+    using Towers = std::set<std::size_t>; // actor, steps, goals, temperature, value
+    QCOMPARE(runs.size(), std::size_t{4});
+    QVERIFY(runs[0].runs.empty());
+    QVERIFY(runs[1].runs == Towers({1, 2}) && runs[1].keeps == Towers({2}));
+    QVERIFY(runs[2].runs == Towers({0, 3, 4}) && runs[2].measures == Towers({0}) && runs[2].keeps == Towers({0}));
+    QVERIFY(runs[3].runs == Towers({3}));
 }
 
 void TestContrastiveLearning::countsSharedWeightsOnce()

@@ -4,6 +4,7 @@
 
 #include "engine/compute/network/diffusion_loss.h"
 #include "engine/compute/network/objectives.h"
+#include "engine/compute/network/value_losses.h"
 #include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/nodes/example_schema.h"
@@ -25,7 +26,10 @@
 
 #include <QtTest>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,11 +86,85 @@ double slope(const ObjectiveTraits& objective, const Compared& compared, std::in
     return (moved(kStep) - moved(-kStep)) / (2 * kStep);
 }
 
+constexpr std::size_t kPairs = 4;
+constexpr std::size_t kVectorWidth = 3;
+using Rows = std::array<std::array<double, kVectorWidth>, kPairs>;
+
+/// A contrastive loss with its gradients, written from its definition.
+struct Contrast {
+    double loss = 0;
+    Rows ofOutput{};
+    Rows ofTarget{};
+};
+Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
+{
+    Contrast result;
+    for (std::size_t i = 0; i < kPairs; ++i) {
+        std::array<double, kPairs> distances{};
+        double sum = 0;
+        for (std::size_t j = 0; j < kPairs; ++j) {
+            double squares = 0;
+            for (std::size_t k = 0; k < kVectorWidth; ++k) {
+                squares += (output[i][k] - target[j][k]) * (output[i][k] - target[j][k]);
+            }
+            distances[j] = std::sqrt(squares);
+            sum += std::exp(-distances[j]);
+        }
+        const double normaliser = std::log(sum);
+        result.loss += (normaliser + distances[i] + penalty * normaliser * normaliser) / kPairs;
+        for (std::size_t j = 0; j < kPairs; ++j) {
+            const double share = std::exp(-distances[j]) / sum;
+            const double byEnergy = (share * (1 + 2 * penalty * normaliser) - (i == j ? 1 : 0)) / kPairs;
+            for (std::size_t k = 0; k < kVectorWidth && distances[j] > 0; ++k) {
+                const double towards = byEnergy * (target[j][k] - output[i][k]) / distances[j];
+                result.ofOutput[i][k] += towards;
+                result.ofTarget[j][k] -= towards;
+            }
+        }
+    }
+    return result;
+}
+
+at::Tensor tensorOf(const Rows& rows)
+{
+    const at::Tensor made = at::zeros({kPairs, kVectorWidth}, at::kDouble);
+    std::copy_n(rows.front().data(), kPairs * kVectorWidth, made.mutable_data_ptr<double>());
+    return made;
+}
+
 } // namespace
 
 class TestObjectives : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    /// One output coincides with the target of another example.
+    void contrastiveLossesEqualAPlainImplementation_data()
+    {
+        QTest::addColumn<double>("penalty");
+        QTest::newRow("with the penalty of the paper") << 0.1;
+        QTest::newRow("without a penalty") << 0.0;
+    }
+    void contrastiveLossesEqualAPlainImplementation()
+    {
+        QFETCH(double, penalty);
+        const Rows output{{{0.3, -1.2, 0.5}, {2.0, 0.1, -0.4}, {-0.7, 0.9, 1.1}, {0.0, 0.25, -2.0}}};
+        const Rows target{{{0.1, -1.0, 0.9}, {-0.7, 0.9, 1.1}, {1.5, 1.5, 0.2}, {-0.3, 0.2, -1.0}}};
+        const Contrast plain = contrastOf(output, target, penalty);
+        projects::Loss contrast;
+        contrast.kind = projects::LossKind::Contrastive;
+        contrast.penalty = penalty;
+        const at::Tensor left = tensorOf(output).requires_grad_();
+        const at::Tensor right = tensorOf(target).requires_grad_();
+        const at::Tensor value = engine::valueLoss(contrast, left, right);
+        value.backward();
+        QVERIFY(std::abs(value.item<double>() - plain.loss) < 1e-12);
+        QVERIFY(distance(left.grad(), tensorOf(plain.ofOutput)) < 1e-12);
+        QVERIFY(distance(right.grad(), tensorOf(plain.ofTarget)) < 1e-12);
+        const at::Tensor single = engine::valueLoss(contrast, tensorOf(output).to(at::kBFloat16), tensorOf(target));
+        QCOMPARE(single.scalar_type(), at::kFloat);
+        QVERIFY(std::abs(single.item<double>() - plain.loss) < 1e-2);
+    }
+
     void areAllComputed_data() { eachObjective(); }
     void areAllComputed()
     {

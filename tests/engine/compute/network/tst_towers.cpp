@@ -2,6 +2,7 @@
 // Towers that read each other's values, and losses between them, against networks that are compiled alone.
 #include "network_harness.h"
 
+#include "engine/compute/network/group_runs.h"
 #include "engine/compute/network/value_losses.h"
 #include "projects/cost/cost.h"
 #include "projects/edit/edit.h"
@@ -22,8 +23,9 @@
 #include <QtTest>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 using namespace residua;
 using namespace residua::tests;
@@ -111,52 +113,6 @@ Project contrasted()
     return project;
 }
 
-constexpr std::size_t kRows = 4;
-constexpr std::size_t kVectorWidth = 3;
-using Rows = std::array<std::array<double, kVectorWidth>, kRows>;
-
-/// A contrastive loss with its gradients, written from its definition.
-struct Contrast {
-    double loss = 0;
-    Rows ofOutput{};
-    Rows ofTarget{};
-};
-Contrast contrastOf(const Rows& output, const Rows& target, double penalty)
-{
-    Contrast result;
-    for (std::size_t i = 0; i < kRows; ++i) {
-        std::array<double, kRows> distances{};
-        double sum = 0;
-        for (std::size_t j = 0; j < kRows; ++j) {
-            double squares = 0;
-            for (std::size_t k = 0; k < kVectorWidth; ++k) {
-                squares += (output[i][k] - target[j][k]) * (output[i][k] - target[j][k]);
-            }
-            distances[j] = std::sqrt(squares);
-            sum += std::exp(-distances[j]);
-        }
-        const double normaliser = std::log(sum);
-        result.loss += (normaliser + distances[i] + penalty * normaliser * normaliser) / kRows;
-        for (std::size_t j = 0; j < kRows; ++j) {
-            const double share = std::exp(-distances[j]) / sum;
-            const double byEnergy = (share * (1 + 2 * penalty * normaliser) - (i == j ? 1 : 0)) / kRows;
-            for (std::size_t k = 0; k < kVectorWidth && distances[j] > 0; ++k) {
-                const double towards = byEnergy * (target[j][k] - output[i][k]) / distances[j];
-                result.ofOutput[i][k] += towards;
-                result.ofTarget[j][k] -= towards;
-            }
-        }
-    }
-    return result;
-}
-
-at::Tensor tensorOf(const Rows& rows)
-{
-    const at::Tensor made = at::zeros({kRows, kVectorWidth}, at::kDouble);
-    std::copy_n(rows.front().data(), kRows * kVectorWidth, made.mutable_data_ptr<double>());
-    return made;
-}
-
 /// Copies the parameters of a network to those of another whose names begin with `scope`.
 void copyTo(engine::CompiledNetwork& from, engine::CompiledNetwork& to, const std::string& scope)
 {
@@ -179,13 +135,10 @@ at::Tensor gradientOf(engine::CompiledNetwork& network, const std::string& name)
     return tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor);
 }
 
-/// Adds the gradients of all groups of losses, as a training step does.
+/// Adds the gradients of all groups of losses.
 void backward(engine::CompiledNetwork& network, const engine::DeviceBatch& batch)
 {
-    clear(network);
-    for (std::size_t group = 0; group < network.lossGroups(); ++group) {
-        network.lossOfGroup(group, batch, kTraining).trained.backward();
-    }
+    (void)stepGradients(network, batch, false);
 }
 
 } // namespace
@@ -401,31 +354,62 @@ private Q_SLOTS:
         QVERIFY(distance(gradientOf(*all, "layers.1.up.weight"), gradientOf(*one, "layers.1.up.weight")) < 1e-12);
     }
 
-    /// One output coincides with the target of another example.
-    void contrastiveLossesEqualAPlainImplementation_data()
+    /// A step that shares values between groups of losses has the bits of one that runs each group alone.
+    void groupsShareTheValuesOfTowers_data()
     {
-        QTest::addColumn<double>("penalty");
-        QTest::newRow("with the penalty of the paper") << 0.1;
-        QTest::newRow("without a penalty") << 0.0;
+        QTest::addColumn<Project>("project");
+        QTest::addColumn<std::size_t>("alone"); // runs of towers
+        QTest::addColumn<std::size_t>("sharing");
+        Project read = joined("plain", "dca", 8);
+        read.towers.push_back(towerOf(languageUnder("plain", 2), "teacher"));
+        read.towers.back().network.frozen = true;
+        read.losses = {loss("close", LossKind::SquaredError, "network.output", "teacher.output")};
+        QTest::newRow("one group") << read << std::size_t{3} << std::size_t{3};
+        read.losses[0].trains = {"network"};
+        QTest::newRow("a tower that the second group only reads") << read << std::size_t{5} << std::size_t{4};
+        const projects::NodeId attention =
+            std::ranges::find(read.towers[0].network.blocks.front().graph.nodes, std::string("attention"),
+                              [](const auto& n) { return n.kind; })
+                ->id;
+        projects::insertAfter(read.towers[0].network.blocks.front().graph, attention, "drop", "dropout",
+                              {{"rate", 0.5}});
+        QTest::newRow("the same with dropout") << read << std::size_t{5} << std::size_t{4};
+        read.losses.push_back(loss("back", LossKind::SquaredError, "teacher.output", "network.output"));
+        read.losses[1].trains = {"wide"};
+        QTest::newRow("a tower through which the third trains another") << read << std::size_t{8} << std::size_t{6};
+        Project measured = contrasted();
+        measured.network.ownLoss = OwnLoss::Measured;
+        measured.losses[0].trains = {"network", "goal"};
+        measured.losses.push_back(loss("near", LossKind::SquaredError, "network.output", "goal.output"));
+        measured.losses[1].trains = {"network"};
+        QTest::newRow("an objective that is only measured") << measured << std::size_t{4} << std::size_t{3};
     }
-    void contrastiveLossesEqualAPlainImplementation()
+    void groupsShareTheValuesOfTowers()
     {
-        QFETCH(double, penalty);
-        const Rows output{{{0.3, -1.2, 0.5}, {2.0, 0.1, -0.4}, {-0.7, 0.9, 1.1}, {0.0, 0.25, -2.0}}};
-        const Rows target{{{0.1, -1.0, 0.9}, {-0.7, 0.9, 1.1}, {1.5, 1.5, 0.2}, {-0.3, 0.2, -1.0}}};
-        const Contrast plain = contrastOf(output, target, penalty);
-        Loss contrast = loss("contrast", LossKind::Contrastive, "", "");
-        contrast.penalty = penalty;
-        const at::Tensor left = tensorOf(output).requires_grad_();
-        const at::Tensor right = tensorOf(target).requires_grad_();
-        const at::Tensor value = engine::valueLoss(contrast, left, right);
-        value.backward();
-        QVERIFY(std::abs(value.item<double>() - plain.loss) < 1e-12);
-        QVERIFY(distance(left.grad(), tensorOf(plain.ofOutput)) < 1e-12);
-        QVERIFY(distance(right.grad(), tensorOf(plain.ofTarget)) < 1e-12);
-        const at::Tensor single = engine::valueLoss(contrast, tensorOf(output).to(at::kBFloat16), tensorOf(target));
-        QCOMPARE(single.scalar_type(), at::kFloat);
-        QVERIFY(std::abs(single.item<double>() - plain.loss) < 1e-2);
+        QFETCH(Project, project);
+        QFETCH(std::size_t, alone);
+        QFETCH(std::size_t, sharing);
+        QCOMPARE(errorsOf(project), std::string());
+        const auto network = compiled(project);
+        shake(*network, 0.2, 1);
+        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        const StepGradients each = stepGradients(*network, batch, false);
+        const StepGradients shared = stepGradients(*network, batch, true);
+        QVERIFY(at::equal(each.judged, shared.judged));
+        for (std::size_t i = 0; i < each.gradients.size(); ++i) {
+            QVERIFY2(at::equal(each.gradients[i], shared.gradients[i]), network->parameters()[i].name.c_str());
+        }
+        const std::set<std::size_t> used = projects::usedTowers(project);
+        std::vector<std::size_t> order = projects::runOrder(project).value();
+        std::erase_if(order, [&](std::size_t tower) { return !used.contains(tower); });
+        const engine::GroupRuns runs = engine::groupRunsOf(project, projects::lossGroupsOf(project), order, {});
+        const auto countOf = [](const std::vector<engine::GroupRun>& groups) {
+            return std::accumulate(
+                groups.begin(), groups.end(), std::size_t{0},
+                [](std::size_t sum, const engine::GroupRun& group) { return sum + group.runs.size(); });
+        };
+        QCOMPARE(countOf(runs.alone), alone);
+        QCOMPARE(countOf(runs.sharing), sharing);
     }
 
     /// A contrastive loss trains the towers of both values, and is recorded by its name.
