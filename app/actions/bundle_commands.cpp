@@ -11,6 +11,7 @@
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
 #include "engine/link/bundle/manifest.h"
+#include "projects/base/ranges.h"
 
 #include <QDir>
 #include <QFileDialog>
@@ -102,10 +103,7 @@ void BundleCommands::tellUnpacked(const engine::UnpackedBundle& bundle)
 
 void BundleCommands::tellNotes(const std::vector<std::string>& notes)
 {
-    QStringList lines;
-    for (const std::string& note : notes) {
-        lines << QString::fromStdString(note);
-    }
+    auto lines = mapped<QStringList>(notes, QString::fromStdString);
     if (!lines.isEmpty()) {
         m_banner.say(BannerKind::Note, lines.join(QLatin1Char('\n')));
     }

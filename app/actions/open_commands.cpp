@@ -16,6 +16,7 @@
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/study_page.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/shipped/examples.h"
@@ -235,10 +236,7 @@ void OpenCommands::askForModel(const QString& model)
     });
     connect(dialog, &ImportDialog::imported, this, [this](const engine::ImportReady& made) {
         open(made.projectDirectory);
-        QStringList notes;
-        for (const std::string& text : made.notes) {
-            notes << QString::fromStdString(text);
-        }
+        auto notes = mapped<QStringList>(made.notes, QString::fromStdString);
         m_banner.say(BannerKind::Note,
                      tr("Imported %1. Its weights are in the run of step 0: resume, fork or retrofit that, for Run "
                         "trains the network from the start. %2")

@@ -2,6 +2,7 @@
 #include "app/commands/command_palette.h"
 
 #include "app/commands/key_bindings.h"
+#include "projects/base/ranges.h"
 
 #include <QAbstractTableModel>
 #include <QAction>
@@ -191,10 +192,7 @@ void CommandPalette::search(const QString& text)
         }
     }
     std::ranges::sort(found);
-    std::vector<std::size_t> order;
-    for (const auto& each : found) {
-        order.push_back(std::get<std::size_t>(each));
-    }
+    auto order = mapped<std::vector<std::size_t>>(found, [](const auto& each) { return std::get<std::size_t>(each); });
     m_rows->setOrder({}); // the model shows no entry that is removed
     m_rows->entries.resize(m_rows->searched);
     if (order.empty()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/launch_options.h"
 
+#include "projects/base/ranges.h"
+
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
@@ -190,18 +192,10 @@ Result<LaunchOptions> parseLaunch(const QStringList& arguments)
 
 std::string launchHelp()
 {
-    QStringList views;
-    for (const NamedView& view : kViews) {
-        views << helpOn(view);
-    }
-    QStringList arranged;
-    for (const Layout& layout : layouts()) {
-        arranged << QLatin1String(layout.name);
-    }
-    QStringList names;
-    for (const Panel& panel : panels()) {
-        names << QLatin1String(panel.view);
-    }
+    auto views = mapped<QStringList>(kViews, [&](const NamedView& view) { return helpOn(view); });
+    QStringList arranged =
+        mapped<QStringList>(layouts(), [](const Layout& layout) { return QLatin1String(layout.name); });
+    auto names = mapped<QStringList>(panels(), [](const Panel& panel) { return QLatin1String(panel.view); });
     constexpr qsizetype kViewsInLine = 6;
     return R"(residua: a workbench for the depth topology of neural networks
 

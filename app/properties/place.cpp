@@ -3,6 +3,7 @@
 
 #include "app/properties/property.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/ranges.h"
 #include "projects/base/result.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
@@ -277,10 +278,7 @@ std::string pointerOf(const LossPlace& place)
 QString towerText(const Project& whole, std::size_t tower)
 {
     const projects::Network& network = projects::towerAt(whole, tower);
-    QStringList read;
-    for (const std::string& value : projects::readValues(whole, tower)) {
-        read << QString::fromStdString(value);
-    }
+    auto read = mapped<QStringList>(projects::readValues(whole, tower), QString::fromStdString);
     read.removeDuplicates();
     QString text = QString::fromStdString(network.name);
     if (!read.isEmpty()) {

@@ -2,6 +2,7 @@
 #include "app/properties/property.h"
 
 #include "app/properties/customisation.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"
 #include "projects/depth/depth_names.h"
@@ -121,10 +122,9 @@ QString bracketed(const DepthMix& mix, const projects::DepthReader& reader)
 /// Returns the sources of a module as text for setSources().
 QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
 {
-    QStringList words;
-    for (const std::int64_t source : reader.sources) {
-        words << (reader.readsAlone(source) ? QString::number(source) : bracketed(mix, reader));
-    }
+    auto words = mapped<QStringList>(reader.sources, [&](const std::int64_t source) {
+        return (reader.readsAlone(source) ? QString::number(source) : bracketed(mix, reader));
+    });
     if (reader.passes) {
         words << bracketed(mix, reader);
     }
@@ -281,10 +281,8 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
         const auto found = m.states.find(shortcut);
         return found == m.states.end() ? 0 : static_cast<int>(found->second.kind) + 1;
     };
-    std::set<int> states;
-    for (const projects::Shortcut& shortcut : place.shortcuts) {
-        states.insert(stateOf(*mix, shortcut));
-    }
+    auto states = mapped<std::set<int>>(place.shortcuts,
+                                        [&](const projects::Shortcut& shortcut) { return stateOf(*mix, shortcut); });
     Property property;
     property.key = "state";
     property.pointer = "/topology/wiring/states";

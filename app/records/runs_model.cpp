@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/base/ranges.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -34,10 +35,7 @@ bool sameRuns(const std::vector<engine::RunInfo>& a, const std::vector<engine::R
 
 QString tagsText(const std::vector<std::string>& tags)
 {
-    QStringList texts;
-    for (const std::string& tag : tags) {
-        texts << QString::fromStdString(tag);
-    }
+    auto texts = mapped<QStringList>(tags, QString::fromStdString);
     return texts.join(QStringLiteral(", "));
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/report/html_text.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
@@ -42,11 +43,9 @@ std::vector<engine::RunInfo> ComparisonPage::infos() const
 
 std::vector<engine::TrainedRun> ComparisonPage::trained() const
 {
-    std::vector<engine::TrainedRun> trained;
-    for (const ComparedRun& run : m_runs) {
-        trained.push_back({&run.info, &run.project});
-    }
-    return trained;
+    return mapped<std::vector<engine::TrainedRun>>(m_runs, [](const ComparedRun& run) {
+        return engine::TrainedRun{&run.info, &run.project};
+    });
 }
 
 void ComparisonPage::group()
@@ -91,10 +90,7 @@ double ComparisonPage::flopsOf(const engine::RunGroup& group) const
 
 bool ComparisonPage::sharesName(const engine::RunGroup& group) const
 {
-    std::set<std::string> seeds;
-    for (const std::size_t run : group.runs) {
-        seeds.insert(m_groups.seeds[run]);
-    }
+    auto seeds = mapped<std::set<std::string>>(group.runs, [&](const std::size_t run) { return m_groups.seeds[run]; });
     return group.runs.size() > 1 && seeds.size() == group.runs.size();
 }
 

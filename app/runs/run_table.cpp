@@ -3,6 +3,7 @@
 
 #include "app/records/run_columns.h"
 #include "app/records/runs_model.h"
+#include "projects/base/ranges.h"
 #include "visualizers/plot/series.h"
 
 #include <QAbstractProxyModel>
@@ -234,10 +235,7 @@ void RunTable::fitNames()
 
 QStringList RunTable::choice() const
 {
-    QStringList choice;
-    for (const QString& key : m_hidden) {
-        choice << kHidden + key;
-    }
+    auto choice = mapped<QStringList>(m_hidden, [&](const QString& key) { return kHidden + key; });
     choice << kGrouping + m_model.grouping();
     return choice + m_model.chosenColumns();
 }

@@ -9,6 +9,7 @@
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_tabs.h"
+#include "projects/base/ranges.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QCheckBox>
@@ -229,10 +230,10 @@ void SweepPanel::setProject(projects::ProjectSnapshot project)
 /// many times a second, which the grid does not show.
 void SweepPanel::onRunsChanged()
 {
-    std::vector<std::pair<std::string, engine::RunStatus>> known;
-    for (const engine::RunInfo& run : m_runs.runs()) {
-        known.emplace_back(run.directory, run.status);
-    }
+    auto known =
+        mapped<std::vector<std::pair<std::string, engine::RunStatus>>>(m_runs.runs(), [](const engine::RunInfo& run) {
+            return std::pair<std::string, engine::RunStatus>(run.directory, run.status);
+        });
     if (known != m_known) {
         m_known = std::move(known);
         readStatuses();
@@ -246,11 +247,8 @@ void SweepPanel::readStatuses()
         return; // read when it is shown
     }
     const auto read = [runs = m_runs.runs(), members = m_grid.members()] {
-        std::vector<engine::MemberStatus> statuses;
-        for (const projects::SweepMember& member : members) {
-            statuses.push_back(engine::memberStatusAmong(runs, member));
-        }
-        return statuses;
+        return mapped<std::vector<engine::MemberStatus>>(
+            members, [&](const projects::SweepMember& member) { return engine::memberStatusAmong(runs, member); });
     };
     inBackground(this, read, [this, asked = m_statusesAsked](std::vector<engine::MemberStatus> statuses) {
         if (asked == m_statusesAsked) {
@@ -465,10 +463,7 @@ void SweepPanel::showTotal()
     m_queue->setText(early.empty() ? tr("Queue %n runs", nullptr, count)
                                    : tr("Train %n runs by halves", nullptr, count));
     m_queue->setEnabled(count > 0);
-    QStringList steps;
-    for (const std::int64_t rung : early) {
-        steps << formatWhole(rung);
-    }
+    auto steps = mapped<QStringList>(early, [&](const std::int64_t rung) { return formatWhole(rung); });
     m_halve->setToolTip(early.empty()
                             ? tr("The better half of the members goes on from an eighth, a quarter and a half "
                                  "of the steps, by the mean over seeds")

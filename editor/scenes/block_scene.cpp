@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/scenes/block_scene.h"
 
+#include "projects/base/ranges.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -198,10 +200,7 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
 
 void BlockScene::route()
 {
-    std::vector<Rect> boxes;
-    for (const BlockNode& node : m_nodes) {
-        boxes.push_back(node.rect);
-    }
+    auto boxes = mapped<std::vector<Rect>>(m_nodes, &BlockNode::rect);
     std::map<PortRef, std::size_t> groups;
     std::vector<RouteEnds> ends;
     for (const BlockWire& wire : m_wires) {
@@ -222,10 +221,9 @@ void BlockScene::route()
 
 std::map<NodeId, Point> BlockScene::tidied() const
 {
-    std::vector<LayoutBox> boxes;
-    for (const BlockNode& node : m_nodes) {
-        boxes.push_back({widthOf(node), heightOf(node)});
-    }
+    auto boxes = mapped<std::vector<LayoutBox>>(m_nodes, [&](const BlockNode& node) {
+        return LayoutBox{widthOf(node), heightOf(node)};
+    });
     std::vector<LayoutWire> layoutWires;
     for (const BlockWire& wire : m_wires) {
         const std::size_t from = m_index.at(wire.wire.from.node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/port_row.h"
 
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "resources/axis.h"
@@ -39,10 +40,7 @@ std::vector<Chip> PortRow::chips() const
     if (empty()) {
         return {};
     }
-    std::vector<std::string> names;
-    for (const DepthPort& port : m_ports) {
-        names.emplace_back(nameOf(port.port));
-    }
+    auto names = mapped<std::vector<std::string>>(m_ports, [&](const DepthPort& port) { return nameOf(port.port); });
     std::vector<Chip> chips = layoutChips(names, ChipKind::Legend, kAt);
     for (std::size_t i = 0; i < chips.size(); ++i) {
         chips[i].on = m_ports[i].shown;

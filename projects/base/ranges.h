@@ -24,7 +24,11 @@ template <class Container = void, class Items, class Of = std::identity>
             results = Container::array();
         }
         for (auto&& item : items) {
-            results.insert(results.end(), std::invoke(of, std::forward<decltype(item)>(item)));
+            if constexpr (requires { results.emplace_back(std::invoke(of, std::forward<decltype(item)>(item))); }) {
+                results.emplace_back(std::invoke(of, std::forward<decltype(item)>(item)));
+            } else {
+                results.insert(results.end(), std::invoke(of, std::forward<decltype(item)>(item)));
+            }
         }
         return results;
     }

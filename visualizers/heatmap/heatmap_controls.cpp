@@ -2,6 +2,7 @@
 #include "visualizers/heatmap/heatmap_controls.h"
 
 #include "engine/base/api/matrix_name.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_controls.h"
@@ -177,14 +178,9 @@ QString HeatmapControls::kindTitle() const
 
 void HeatmapControls::refresh()
 {
-    QStringList kinds;
-    for (const std::string& each : m_matrices.kinds()) {
-        kinds << titleOf(each);
-    }
-    QStringList ports;
-    for (const projects::MixPort each : m_matrices.ports()) {
-        ports << QString::fromUtf8(nameOf(each));
-    }
+    auto kinds = mapped<QStringList>(m_matrices.kinds(), [&](const std::string& each) { return titleOf(each); });
+    auto ports = mapped<QStringList>(m_matrices.ports(),
+                                     [&](const projects::MixPort each) { return QString::fromUtf8(nameOf(each)); });
     fill(*kind, kinds, m_matrices.kinds(), m_matrices.kind());
     fill(*port, ports, m_matrices.ports(), m_matrices.port());
     const QSignalBlocker quietFeature(feature);

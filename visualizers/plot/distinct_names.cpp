@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/ranges.h"
 #include "visualizers/plot/series.h"
 
 #include <QSet>
@@ -16,11 +17,7 @@ qsizetype countDifferent(const QStringList& names)
 
 QStringList elided(const QStringList& names, const QFontMetrics& metrics, int width, Qt::TextElideMode mode)
 {
-    QStringList shown;
-    for (const QString& name : names) {
-        shown << metrics.elidedText(name, mode, width);
-    }
-    return shown;
+    return mapped<QStringList>(names, [&](const QString& name) { return metrics.elidedText(name, mode, width); });
 }
 
 /// Returns the length of the longest start that `name` shares with a different name.
@@ -59,10 +56,9 @@ QStringList withoutSharedParts(const QStringList& names, const QFontMetrics& met
     std::ranges::copy_if(names, std::back_inserter(wide),
                          [&](const QString& name) { return metrics.horizontalAdvance(name) > width; });
     const qsizetype shared = countDifferent(wide) > 1 ? sharedParts(wide) : 0;
-    QStringList cut;
-    for (const QString& name : shared > 0 ? names : QStringList()) {
-        cut << (wide.contains(name) ? QStringLiteral("…") + name.mid(shared) : name);
-    }
+    auto cut = mapped<QStringList>(shared > 0 ? names : QStringList(), [&](const QString& name) {
+        return (wide.contains(name) ? QStringLiteral("…") + name.mid(shared) : name);
+    });
     return elided(cut, metrics, width, Qt::ElideRight);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_legend.h"
 
+#include "projects/base/ranges.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/series.h"
@@ -161,10 +162,7 @@ PlotLegend::Form PlotLegend::filled(QStringList texts, int rows) const
 /// Returns the form in which all names are whole, or nullopt if that does not fit.
 std::optional<PlotLegend::Form> PlotLegend::wholeForm(QSize room) const
 {
-    QStringList texts;
-    for (const Entry& entry : shown()) {
-        texts << entry.text;
-    }
+    auto texts = mapped<QStringList>(shown(), &Entry::text);
     const int count = static_cast<int>(texts.size());
     const int most = (room.height() - 2 * kLegendPadding) / rowHeight();
     if (most < 1) {
@@ -184,10 +182,7 @@ PlotLegend::Form PlotLegend::shortForm(QSize room) const
     const int columns = std::clamp((count + rows - 1) / rows, 1, std::max(room.width() / kNarrowestColumn, 1));
     const int width =
         (room.width() - 2 * kLegendPadding - (columns - 1) * kColumnGap) / columns - kSampleWidth - kNameGap;
-    QStringList texts;
-    for (const Entry& entry : entries) {
-        texts << entry.text;
-    }
+    auto texts = mapped<QStringList>(entries, &Entry::text);
     texts = distinctNames(texts, m_plot.fontMetrics(), width);
     if (count > rows * columns) {
         texts.resize(rows * columns - 1);

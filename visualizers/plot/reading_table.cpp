@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/reading_table.h"
 
+#include "projects/base/ranges.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/plot/series.h"
 
@@ -112,10 +113,7 @@ void ReadingTable::draw(QCPPainter* painter)
 {
     const auto& c = resources::themeColours(m_theme);
     const QRectF box = rect();
-    QStringList shownNames;
-    for (const Row& row : m_rows) {
-        shownNames << row.name;
-    }
+    auto shownNames = mapped<QStringList>(m_rows, &Row::name);
     shownNames = distinctNames(shownNames, mParentPlot->fontMetrics(), nameWidth());
     painter->setFont(mParentPlot->font());
     painter->setPen(QPen(toQColor(c.border)));

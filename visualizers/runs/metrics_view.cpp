@@ -3,6 +3,7 @@
 
 #include "engine/base/api/row_curves.h"
 #include "engine/base/api/values.h"
+#include "projects/base/ranges.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_plot.h"
@@ -113,10 +114,7 @@ void MetricsView::Impl::offer(const Choice& choice)
 
 void MetricsView::Impl::offerMetrics(const engine::Progress& numbers)
 {
-    std::set<std::string> names;
-    for (const engine::MetricRow& row : numbers.rows) {
-        names.insert(row.name);
-    }
+    auto names = mapped<std::set<std::string>>(numbers.rows, &engine::MetricRow::name);
     for (const engine::MetricTraits& metric : engine::plottedMetrics(names)) {
         if (std::ranges::find(m_choices, RunPlot::Number(metric.name), &Choice::number) == m_choices.end()) {
             offer(choiceOf(metric));

@@ -3,6 +3,7 @@
 
 #include "engine/base/api/row_curves.h"
 #include "engine/base/api/values.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/run_plot_controls.h"
@@ -288,10 +289,8 @@ QString RunPlot::stagedName() const
 void RunPlot::offerStages()
 {
     const std::vector<const ShownRuns::Run*> all = stagedRuns();
-    QStringList names;
-    for (const ShownRuns::Run* run : all) {
-        names << m_shownRuns.labelOf(run->key);
-    }
+    QStringList names =
+        mapped<QStringList>(all, [&](const ShownRuns::Run* run) { return m_shownRuns.labelOf(run->key); });
     const auto shown = std::ranges::find(all, staged()) - all.begin(); // the end means no stages
     m_controls->offerStages(names, static_cast<int>(shown));
 }
@@ -465,10 +464,8 @@ CsvText RunPlot::csvText() const
             continue;
         }
         const QString name = m_shownRuns.labelOf(key);
-        std::vector<const Series*> beside;
-        for (const Beside& shown : besides) {
-            beside.push_back(&run.at(shown.metric));
-        }
+        auto beside =
+            mapped<std::vector<const Series*>>(besides, [&](const Beside& shown) { return &run.at(shown.metric); });
         for (const CurveName& curve : namesOf(run)) {
             const QString column = byColumn() ? QLatin1Char(',') + columnName(key, curve) : QString();
             rows.emplace_back(csvQuoted(name) + column, run.at(curve), beside);

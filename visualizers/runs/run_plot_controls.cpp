@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot_controls.h"
 
+#include "projects/base/ranges.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
@@ -196,10 +197,7 @@ void RunPlotControls::offerBaselines(const QStringList& names, int shown)
 
 void RunPlotControls::offerStages(const QStringList& runs, int shown)
 {
-    QStringList texts;
-    for (const QString& run : runs) {
-        texts << tr("stages of %1").arg(run);
-    }
+    auto texts = mapped<QStringList>(runs, [&](const QString& run) { return tr("stages of %1").arg(run); });
     texts << tr("no stages");
     offer(*m_stages, texts, shown);
     m_stages->setToolTip(m_stages->currentText() + QLatin1Char('\n') +

@@ -7,6 +7,7 @@
 #include "app/cli/runs/named_runs.h"
 #include "app/cli/runs/weakest_shortcuts.h"
 #include "engine/runs/results/effects.h"
+#include "projects/base/ranges.h"
 #include "projects/transfer/weakest.h"
 
 #include <algorithm>
@@ -63,16 +64,11 @@ void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std
     if (!weakest.empty()) {
         console.line("weakest: " + weakest + " (left out by residua-cli fork RUN --prune \"" + weakest + "\")");
     }
-    json parts = json::array();
-    for (const KnockoutRow& row : ready.rows) {
-        parts.push_back({{"part", row.name},
-                         {"first", row.first},
-                         {"reader", row.reader},
-                         {"weight", row.weight},
-                         {"lossRise", row.rise},
-                         {"standardError", row.error},
-                         {"divergence", row.divergence}});
-    }
+    auto parts = mapped<json>(ready.rows, [](const KnockoutRow& row) -> json {
+        return {
+            {"part", row.name},     {"first", row.first},         {"reader", row.reader},        {"weight", row.weight},
+            {"lossRise", row.rise}, {"standardError", row.error}, {"divergence", row.divergence}};
+    });
     json all = measuredJson(ready);
     all.update({{"rankCorrelation", correlation}, {"parts", std::move(parts)}, {"weakest", weakest}});
     console.value(all);

@@ -3,6 +3,7 @@
 
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/export_format.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/schema/fields.h"
 #include "projects/shipped/examples.h"
@@ -40,10 +41,8 @@ const OptionSpec* findOption(const Syntax& syntax, const std::string& name)
 
 Error unknownOption(const Syntax& syntax, const std::string& name)
 {
-    std::vector<std::string> known;
-    for (const OptionSpec& option : kCommonOptions) {
-        known.push_back("--" + option.name);
-    }
+    auto known =
+        mapped<std::vector<std::string>>(kCommonOptions, [](const OptionSpec& option) { return "--" + option.name; });
     for (const OptionSpec& option : syntax.options) {
         known.push_back("--" + option.name);
     }
@@ -121,11 +120,7 @@ Status checkPositionals(const Syntax& syntax, const std::vector<std::string>& gi
 template <class List, class Name>
 std::vector<std::string> namesOf(const List& list, Name nameOf)
 {
-    std::vector<std::string> names;
-    for (const auto& each : list) {
-        names.emplace_back(nameOf(each));
-    }
-    return names;
+    return mapped<std::vector<std::string>>(list, [&](const auto& each) { return nameOf(each); });
 }
 
 /// Returns the word for a pointer: "training.batch=" for "/training/batch".

@@ -2,6 +2,7 @@
 #include "app/cli/arguments/help.h"
 
 #include "app/cli/terminal/terminal_text.h"
+#include "projects/base/ranges.h"
 
 #include <nlohmann/json.hpp>
 
@@ -136,10 +137,9 @@ std::string synopsis(const Command& command)
 std::string listOfSubcommands(const Command& command, std::size_t columns)
 {
     const std::string call = "residua-cli " + command.name + " " + command.syntax.positionals.front().name;
-    std::vector<Row> rows;
-    for (const Command& subcommand : command.subcommands) {
-        rows.push_back({std::string(wordOf(subcommand)), subcommand.summary});
-    }
+    auto rows = mapped<std::vector<Row>>(command.subcommands, [&](const Command& subcommand) {
+        return Row{std::string(wordOf(subcommand)), subcommand.summary};
+    });
     return wrapped(command.summary, columns, 0) + "\n\n" +
            wrapped("Usage: " + call + " [ARGUMENTS] [OPTIONS]", columns, 0) + "\n\n" + listed(rows, columns) + "\n" +
            wrapped(call + " --help explains one of them with its options.", columns, 0) + "\n\nExample:\n  " +
@@ -184,18 +184,15 @@ std::string optionLabel(const OptionSpec& option)
 
 std::string overview(const std::vector<Command>& commands, std::size_t columns)
 {
-    std::vector<Row> rows;
-    for (const Command& command : commands) {
-        rows.push_back({command.name, command.summary});
-    }
-    std::vector<Row> codes;
-    for (const ExitCode& code : exitCodes()) {
-        codes.push_back({std::to_string(static_cast<int>(code.code)), code.meaning});
-    }
-    std::vector<Row> variables;
-    for (const EnvironmentVariable& variable : environmentVariables()) {
-        variables.push_back({variable.name, variable.meaning});
-    }
+    auto rows = mapped<std::vector<Row>>(commands, [](const Command& command) {
+        return Row{command.name, command.summary};
+    });
+    auto codes = mapped<std::vector<Row>>(exitCodes(), [](const ExitCode& code) {
+        return Row{std::to_string(static_cast<int>(code.code)), code.meaning};
+    });
+    auto variables = mapped<std::vector<Row>>(environmentVariables(), [](const EnvironmentVariable& variable) {
+        return Row{variable.name, variable.meaning};
+    });
     return wrapped(kIntroduction, columns, 0) + "\n\n" +
            wrapped("Usage: residua-cli COMMAND [ARGUMENTS] [--json]", columns, 0) + "\n\n" + listed(rows, columns) +
            "\n" + wrapped("residua-cli COMMAND --help explains a command and shows an example.", columns, 0) + "\n" +
@@ -208,10 +205,9 @@ std::string explanation(const Command& command, std::size_t columns)
     if (!command.subcommands.empty()) {
         return listOfSubcommands(command, columns);
     }
-    std::vector<Row> rows;
-    for (const PositionalSpec& positional : command.syntax.positionals) {
-        rows.push_back({positional.name, positional.help});
-    }
+    auto rows = mapped<std::vector<Row>>(command.syntax.positionals, [](const PositionalSpec& positional) {
+        return Row{positional.name, positional.help};
+    });
     for (const OptionSpec& option : command.syntax.options) {
         rows.push_back({optionLabel(option), option.help});
     }
@@ -223,39 +219,31 @@ std::string explanation(const Command& command, std::size_t columns)
 
 json overviewJson(const std::vector<Command>& commands)
 {
-    json list = json::array();
-    for (const Command& command : commands) {
-        list.push_back(explanationJson(command));
-    }
-    json codes = json::array();
-    for (const ExitCode& code : exitCodes()) {
-        codes.push_back({{"code", static_cast<int>(code.code)}, {"meaning", code.meaning}});
-    }
-    json variables = json::array();
-    for (const EnvironmentVariable& variable : environmentVariables()) {
-        variables.push_back({{"name", variable.name}, {"meaning", variable.meaning}});
-    }
+    auto list = mapped<json>(commands, [&](const Command& command) { return explanationJson(command); });
+    auto codes = mapped<json>(exitCodes(), [](const ExitCode& code) -> json {
+        return {{"code", static_cast<int>(code.code)}, {"meaning", code.meaning}};
+    });
+    auto variables = mapped<json>(environmentVariables(), [](const EnvironmentVariable& variable) -> json {
+        return {{"name", variable.name}, {"meaning", variable.meaning}};
+    });
     return {{"commands", list}, {"exitCodes", codes}, {"environment", variables}};
 }
 
 json explanationJson(const Command& command)
 {
-    json arguments = json::array();
-    for (const PositionalSpec& positional : command.syntax.positionals) {
-        arguments.push_back(
-            {{"name", positional.name},
-             {"help", positional.help},
-             {"required", positional.presence == Presence::Required || positional.presence == Presence::Repeated},
-             {"repeated", repeats(positional.presence)}});
-    }
-    json options = json::array();
-    for (const OptionSpec& option : command.syntax.options) {
-        options.push_back({{"name", option.name},
-                           {"shortName", option.shortName},
-                           {"kind", kindName(option.kind)},
-                           {"value", option.value},
-                           {"help", option.help}});
-    }
+    auto arguments = mapped<json>(command.syntax.positionals, [&](const PositionalSpec& positional) -> json {
+        return {{"name", positional.name},
+                {"help", positional.help},
+                {"required", positional.presence == Presence::Required || positional.presence == Presence::Repeated},
+                {"repeated", repeats(positional.presence)}};
+    });
+    auto options = mapped<json>(command.syntax.options, [&](const OptionSpec& option) -> json {
+        return {{"name", option.name},
+                {"shortName", option.shortName},
+                {"kind", kindName(option.kind)},
+                {"value", option.value},
+                {"help", option.help}};
+    });
     json told{{"command", command.name},
               {"summary", command.summary},
               {"arguments", arguments},

@@ -2,6 +2,7 @@
 #include "app/cli/arguments/help.h"
 
 #include "app/cli/terminal/terminal_text.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 
 #include <map>
@@ -11,19 +12,13 @@ namespace {
 
 std::vector<std::string> commandNames(const std::vector<Command>& commands)
 {
-    std::vector<std::string> names;
-    for (const Command& command : commands) {
-        names.push_back(command.name);
-    }
-    return names;
+    return mapped<std::vector<std::string>>(commands, &Command::name);
 }
 
 std::vector<std::string> optionWords(const Command& command)
 {
-    std::vector<std::string> words;
-    for (const OptionSpec& option : command.syntax.options) {
-        words.push_back("--" + option.name);
-    }
+    auto words = mapped<std::vector<std::string>>(command.syntax.options,
+                                                  [](const OptionSpec& option) { return "--" + option.name; });
     words.insert(words.end(), {"--json", "--help"});
     return words;
 }

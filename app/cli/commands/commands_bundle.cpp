@@ -3,6 +3,7 @@
 #include "app/cli/terminal/process.h"
 #include "engine/link/bundle/pack.h"
 #include "engine/link/bundle/unpack.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -30,11 +31,7 @@ constexpr std::array<Choice<engine::BundledData>, 2> kData{
 template <class Value, std::size_t count>
 std::vector<std::string> wordsOf(const std::array<Choice<Value>, count>& choices)
 {
-    std::vector<std::string> words;
-    for (const Choice<Value>& choice : choices) {
-        words.emplace_back(choice.word);
-    }
-    return words;
+    return mapped<std::vector<std::string>>(choices, &Choice<Value>::word);
 }
 
 /// Returns the value for the word of an option; `otherwise` if it is not given.

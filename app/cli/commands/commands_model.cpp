@@ -10,6 +10,7 @@
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/model/data_source.h"
@@ -176,10 +177,7 @@ Exit writeImages(const engine::SampleReady& ready, const std::string& path, cons
 {
     RESIDUA_TRY_OR_FAIL(Exit::RunFailed,
                         writeOutput(path, path.ends_with(kNumpyEnding) ? numpyBytes(ready.values) : ready.made.sheet));
-    std::vector<std::string> classes;
-    for (const engine::FedExample& example : ready.made.examples) {
-        classes.push_back(example.target);
-    }
+    auto classes = mapped<std::vector<std::string>>(ready.made.examples, &engine::FedExample::target);
     console.line(groupedText(static_cast<std::int64_t>(classes.size())) + " images in " + path);
     console.value({{"images", path}, {"classes", classes}, {"step", ready.step}, {"notes", ready.notes}});
     return Exit::Ok;

@@ -5,6 +5,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/data_summary.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
@@ -83,11 +84,8 @@ std::vector<projects::TokeniserKind> wordTokenisers()
 
 std::vector<std::string> tokeniserWords()
 {
-    std::vector<std::string> words;
-    for (const projects::TokeniserKind kind : wordTokenisers()) {
-        words.emplace_back(projects::nameOf(kind));
-    }
-    return words;
+    return mapped<std::vector<std::string>>(wordTokenisers(),
+                                            [](const projects::TokeniserKind kind) { return projects::nameOf(kind); });
 }
 
 /// Describes the values of `--tokeniser` for help and errors.

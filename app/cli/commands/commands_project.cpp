@@ -8,6 +8,7 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/data_summary.h"
 #include "engine/base/api/rank_position.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/commands/tower_edits.h"
@@ -188,26 +189,18 @@ void showParts(const engine::DataSummary& data, const Console& console)
 
 json textsJson(const engine::DataSummary& data)
 {
-    json list = json::array();
-    for (const engine::TextCount& count : data.texts) {
-        list.push_back({{"texts", count.texts}, {"tokens", count.tokens}});
-    }
-    return list;
+    return mapped<json>(data.texts, [](const engine::TextCount& count) -> json {
+        return {{"texts", count.texts}, {"tokens", count.tokens}};
+    });
 }
 
 json partsJson(const engine::DataSummary& data)
 {
-    json list = json::array();
-    for (const engine::DataPartSummary& part : data.parts) {
-        list.push_back({{"path", part.path},
-                        {"share", part.share},
-                        {"passes", part.passes},
-                        {"train", part.train},
-                        {"validation", part.validation},
-                        {"validated", part.validated},
-                        {"test", part.test}});
-    }
-    return list;
+    return mapped<json>(data.parts, [](const engine::DataPartSummary& part) -> json {
+        return {{"path", part.path},   {"share", part.share},           {"passes", part.passes},
+                {"train", part.train}, {"validation", part.validation}, {"validated", part.validated},
+                {"test", part.test}};
+    });
 }
 
 json showData(const engine::DataSummary& data, const Console& console)
@@ -255,10 +248,7 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
         console.line("sent by each rank in a training step: " + scaledBytes(report.total.sentBytes()) +
                      (moments > 0 ? ", of which " + scaledBytes(moments) + " for the moments of batch norms" : ""));
     }
-    json layers = json::array();
-    for (const projects::Cost& layer : report.layers) {
-        layers.push_back(costJson(layer));
-    }
+    auto layers = mapped<json>(report.layers, [&](const projects::Cost& layer) { return costJson(layer); });
     return {{"device", device},
             {"memoryBytes", report.total.memoryBytes()},
             {"total", costJson(report.total)},
@@ -400,10 +390,9 @@ Exit runData(const Arguments& arguments, const Console& console)
     const engine::FedBatch fed =
         RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, engine::firstFedBatch(opened.document.project, opened.directory,
                                                                         arguments.integer("count", kFedExamples)));
-    json list = json::array();
-    for (const engine::FedExample& example : fed.examples) {
-        list.push_back({{"input", example.input}, {"target", example.target}});
-    }
+    auto list = mapped<json>(fed.examples, [](const engine::FedExample& example) -> json {
+        return {{"input", example.input}, {"target", example.target}};
+    });
     const std::string path = arguments.text("output");
     if (!path.empty() && fed.sheet.empty()) {
         return console.fail(Exit::Usage, {"--output", "is for pictures"});

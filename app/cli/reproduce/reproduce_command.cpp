@@ -4,6 +4,7 @@
 #include "app/cli/reproduce/reproductions.h"
 #include "app/cli/reproduce/row_commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -37,18 +38,13 @@ std::vector<Need> openIn(const Reproduction& row, const std::vector<Outcome>& ou
 
 json jsonOf(const Reproduction& row, const Console& console)
 {
-    json needs = json::array();
-    for (const Need& need : openIn(row, recordedOutcomes(row), console)) {
-        needs.push_back(textOf(need));
-    }
-    json recorded = json::array();
-    for (const Recording* const recording : recordingsOf(row)) {
-        recorded.push_back(jsonOf(*recording));
-    }
-    json comparisons = json::array();
-    for (const Comparison& comparison : row.comparisons) {
-        comparisons.push_back(jsonOf(comparison, recordedOutcome(row, comparison)));
-    }
+    json needs =
+        mapped<json>(openIn(row, recordedOutcomes(row), console), [&](const Need& need) { return textOf(need); });
+    json recorded =
+        mapped<json>(recordingsOf(row), [&](const Recording* const recording) { return jsonOf(*recording); });
+    auto comparisons = mapped<json>(row.comparisons, [&](const Comparison& comparison) {
+        return jsonOf(comparison, recordedOutcome(row, comparison));
+    });
     const std::optional<projects::Verdict> verdict = recordedVerdict(row);
     return {{"paper", row.paper},
             {"item", row.item},

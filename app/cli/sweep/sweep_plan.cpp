@@ -2,6 +2,7 @@
 #include "app/cli/sweep/sweep_plan.h"
 
 #include "engine/base/api/data_summary.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/nodes/towers.h"
@@ -149,10 +150,7 @@ Status choose(const Arguments& arguments, SweepPlan& plan)
         }
     }
     if (arguments.has("member")) {
-        std::vector<SweepMember> members;
-        for (const Planned& planned : plan.members) {
-            members.push_back(planned.member);
-        }
+        auto members = mapped<std::vector<SweepMember>>(plan.members, &Planned::member);
         const Result<std::size_t> meant = projects::memberFrom(arguments.text("member"), members);
         if (!meant) {
             return Error{"--member", meant.error().message};
@@ -179,11 +177,9 @@ void decideTurns(SweepPlan& plan)
     if (plan.rungs.empty()) {
         return;
     }
-    std::vector<projects::HalvedMember> members;
-    for (const Planned& planned : plan.members) {
-        members.push_back(
-            engine::halvedMember(planned.directory, planned.status, plan.sweep, planned.member, plan.rungs));
-    }
+    auto members = mapped<std::vector<projects::HalvedMember>>(plan.members, [&](const Planned& planned) {
+        return engine::halvedMember(planned.directory, planned.status, plan.sweep, planned.member, plan.rungs);
+    });
     const auto judge = projects::judgeOfRuns(plan.members.front().member.project);
     const std::vector<projects::HalvingTurn> turns = projects::halve(plan.rungs, members, judge);
     for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -193,10 +189,9 @@ void decideTurns(SweepPlan& plan)
 
 void compareData(SweepPlan& plan)
 {
-    std::vector<engine::TrainedProject> runs;
-    for (const Planned& planned : plan.members) {
-        runs.push_back({planned.directory, &planned.member.project});
-    }
+    auto runs = mapped<std::vector<engine::TrainedProject>>(plan.members, [](const Planned& planned) {
+        return engine::TrainedProject{planned.directory, &planned.member.project};
+    });
     const std::vector<std::string> differences = engine::otherDataOf(runs, plan.projectDirectory);
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         plan.members[i].otherData = differences[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 #include "engine/base/api/values.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/nodes/towers.h"
 #include "projects/studies/sweep_grid.h"
@@ -39,11 +40,9 @@ double costOf(const SweepPlan& plan, const Planned& planned)
 /// Returns the members with their values, for the evaluation of the sweep.
 std::vector<projects::SweepResult> resultsOf(const SweepPlan& plan)
 {
-    std::vector<projects::SweepResult> results;
-    for (const Planned& planned : plan.members) {
-        results.push_back({planned.member.values, engine::finalValue(planned.status)});
-    }
-    return results;
+    return mapped<std::vector<projects::SweepResult>>(plan.members, [](const Planned& planned) {
+        return projects::SweepResult{planned.member.values, engine::finalValue(planned.status)};
+    });
 }
 
 /// Returns the metric that the members, which have one objective, are compared by.
@@ -105,10 +104,8 @@ json jsonOf(const projects::BestOfEach& best)
 json evaluationOf(const SweepPlan& plan)
 {
     const std::vector<projects::SweepResult> results = resultsOf(plan);
-    json bests = json::array();
-    for (const projects::BestOfEach& best : projects::bestOfEach(plan.sweep, results, judgeOf(plan))) {
-        bests.push_back(jsonOf(best));
-    }
+    auto bests = mapped<json>(projects::bestOfEach(plan.sweep, results, judgeOf(plan)),
+                              [&](const projects::BestOfEach& best) { return jsonOf(best); });
     const auto importance = projects::importanceOf(plan.sweep, results);
     return {{"best", bests},
             {"importance", importance ? json{{"shares", importance->shares},
