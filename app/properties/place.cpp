@@ -287,14 +287,6 @@ QString towerText(const Project& whole, std::size_t tower)
     return network.frozen ? Text::tr("%1 (frozen)").arg(text) : text;
 }
 
-std::vector<std::size_t> shownOrder(const Project& whole)
-{
-    const auto order = projects::runOrder(whole);
-    std::vector<std::size_t> indices(projects::towerCount(whole));
-    std::iota(indices.begin(), indices.end(), 0);
-    return order ? *order : indices;
-}
-
 std::string keyOf(Section section)
 {
     return std::string(kSections[static_cast<std::size_t>(section)]);

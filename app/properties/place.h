@@ -87,8 +87,6 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, Lo
 /// Returns a tower's name with the values of other towers that it reads, and whether it is frozen: "encoder.states →
 /// decoder". `whole` is the whole document.
 [[nodiscard]] QString towerText(const projects::Project& whole, std::size_t tower);
-/// Returns the indices of the towers in the order in which they run; in the document's if they read each other.
-[[nodiscard]] std::vector<std::size_t> shownOrder(const projects::Project& whole);
 
 /// Returns the place of a selection. Shortcuts have priority over layers. All layers of a loop are the loop.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);

@@ -2,6 +2,7 @@
 #include "app/workspace/tower_bar.h"
 
 #include "app/properties/place.h"
+#include "projects/nodes/towers.h"
 
 #include <QSignalBlocker>
 

@@ -9,6 +9,7 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -474,6 +475,14 @@ Result<std::vector<std::size_t>> runOrder(const Project& project)
         waiting.erase(ready);
     }
     return order;
+}
+
+std::vector<std::size_t> shownOrder(const Project& project)
+{
+    const auto order = runOrder(project);
+    std::vector<std::size_t> indices(towerCount(project));
+    std::iota(indices.begin(), indices.end(), 0);
+    return order ? *order : indices;
 }
 
 std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers)

@@ -115,6 +115,8 @@ struct ViewedField {
 /// Returns the towers in an order in which each comes after those whose values or weights it uses, the first one as
 /// late as possible. The error names those that read each other.
 [[nodiscard]] Result<std::vector<std::size_t>> runOrder(const Project& project);
+/// Returns runOrder(), or the document's order if the towers read each other.
+[[nodiscard]] std::vector<std::size_t> shownOrder(const Project& project);
 /// Returns these towers and all whose values or weights they use, also through others.
 [[nodiscard]] std::set<std::size_t> reachOf(const Project& project, std::set<std::size_t> towers);
 /// Returns the towers whose values the losses and objectives need.
