@@ -14,7 +14,7 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kLeastPerThread = 64; ///< built-in worlds; fewer take less time than the start of a thread
+constexpr std::size_t kLeastPerThread = 1024; ///< built-in worlds; fewer take less time than the start of a thread
 
 /// Calls `work` with each index below `count`, in parallel threads with at least `least` each.
 template <class Work>

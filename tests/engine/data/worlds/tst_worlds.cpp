@@ -245,14 +245,14 @@ void TestWorlds::bufferKeepsTheNewestSteps()
 void TestWorlds::manyWorldsEqualSingleOnes()
 {
     WorldData data = dataOf(WorldKind::PointMaze);
-    data.environments = 300;
+    data.environments = 3000;
     Environments many = worldsOf(data);
     Environments again = worldsOf(data);
     for (std::int64_t step = 0; step < 30; ++step) {
         QVERIFY(many.step(actionsAt(data, step)).ok() && again.step(actionsAt(data, step)).ok());
     }
     QVERIFY(std::ranges::equal(many.states(), again.states()));
-    std::vector<float> wild(600, std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> wild(6000, std::numeric_limits<float>::quiet_NaN());
     const Status refused = many.step(wild);
     QVERIFY(!refused.ok());
     QVERIFY(refused.error().message.starts_with("environment 1 has a state that is not finite"));
