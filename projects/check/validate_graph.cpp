@@ -2,7 +2,6 @@
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
-#include "projects/depth/depth_program.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/places.h"
 #include "projects/nodes/attention_features.h"

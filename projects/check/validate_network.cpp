@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_program.h"
-#include "projects/depth/mix_port.h"
 #include "projects/depth/shared_mix.h"
 #include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
-#include "projects/nodes/towers.h"
 
 #include <algorithm>
 

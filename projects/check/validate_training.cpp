@@ -5,7 +5,6 @@
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
-#include "projects/model/graph.h"
 #include "projects/nodes/example_schema.h"
 
 #include <algorithm>

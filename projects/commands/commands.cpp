@@ -5,7 +5,6 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
-#include "projects/layers/layer_edits.h"
 #include "projects/layers/shortcut_edits.h"
 
 #include <algorithm>

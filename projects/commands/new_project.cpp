@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/new_project.h"
 
-#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/commands/commands.h"
 #include "projects/edit/edit.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
-#include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/describe_data.h"
 #include "projects/schema/fields.h"
 #include "projects/shipped/examples.h"
-#include "projects/shipped/recipes.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>

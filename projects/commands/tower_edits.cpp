@@ -10,7 +10,6 @@
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>

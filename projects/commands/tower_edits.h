@@ -5,7 +5,6 @@
 #include "projects/edit/edit.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

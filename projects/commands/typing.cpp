@@ -14,9 +14,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace residua::projects {
 namespace {

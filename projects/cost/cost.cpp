@@ -7,9 +7,7 @@
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/visit_adapters.h"
-#include "projects/model/graph.h"
 #include "projects/model/parameter_name.h"
-#include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"
@@ -19,7 +17,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <utility>
 

@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace residua::projects {
 namespace {

@@ -3,10 +3,8 @@
 
 #include "projects/depth/stream_start.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <map>
 #include <string>

@@ -3,7 +3,6 @@
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
-#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <cmath>

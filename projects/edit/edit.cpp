@@ -4,10 +4,7 @@
 #include "projects/edit/edit_apply.h"
 #include "projects/nodes/towers.h"
 
-#include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace residua::projects {
 

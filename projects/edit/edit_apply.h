@@ -6,7 +6,6 @@
 #include "projects/schema/json_write.h"
 
 #include <string>
-#include <utility>
 
 namespace residua::projects {
 

@@ -3,7 +3,6 @@
 
 #include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/nodes/shape.h"
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
-#include "projects/base/text.h"
 #include "projects/file/json.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/json_write.h"

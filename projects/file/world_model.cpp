@@ -4,7 +4,6 @@
 #include "projects/base/text.h"
 #include "projects/schema/json_read.h"
 
-#include <algorithm>
 #include <functional>
 #include <type_traits>
 

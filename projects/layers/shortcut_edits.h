@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 // The shortcuts of a wiring, and the edits that change them.

@@ -3,10 +3,6 @@
 
 #include "projects/base/real.h"
 #include "projects/base/text.h"
-#include "projects/model/graph.h"
-
-#include <algorithm>
-#include <cmath>
 
 namespace residua::projects {
 

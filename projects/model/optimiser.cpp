@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/optimiser.h"
 
-#include "projects/base/result.h"
 #include "projects/model/parameter_name.h"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include "projects/model/project.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

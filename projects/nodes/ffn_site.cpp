@@ -4,7 +4,6 @@
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 namespace residua::projects {

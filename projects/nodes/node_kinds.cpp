@@ -4,7 +4,6 @@
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
-#include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>

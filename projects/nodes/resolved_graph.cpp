@@ -2,13 +2,11 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include "projects/model/project.h"
-#include "projects/nodes/example_schema.h"
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <utility>
 
 namespace residua::projects {

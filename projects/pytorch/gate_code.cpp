@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch of each layer, and concatenation.
-#include "projects/base/text.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/pytorch/topology_code.h"
 

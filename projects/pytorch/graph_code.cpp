@@ -5,7 +5,6 @@
 #include "projects/model/places.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace residua::projects {

@@ -5,7 +5,6 @@
 #include "projects/model/project.h"
 #include "projects/nodes/expression.h"
 #include "projects/pytorch/helper_code.h"
-#include "projects/pytorch/python_text.h"
 
 #include <map>
 #include <optional>

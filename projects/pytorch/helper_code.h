@@ -5,7 +5,6 @@
 #include "projects/pytorch/python_text.h"
 
 #include <array>
-#include <cstddef>
 #include <set>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
-#include "projects/base/random.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"

@@ -5,7 +5,6 @@
 #include "projects/depth/depth_parameters.h"
 #include "projects/nodes/towers.h"
 
-#include <algorithm>
 #include <variant>
 
 namespace residua::projects {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/base/result.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/shared_mix.h"
 #include "projects/model/parameter_name.h"
@@ -13,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace residua::projects {

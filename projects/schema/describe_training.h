@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/graph.h"
 #include "projects/model/training_plan.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schema/describe.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contrastive reinforcement learning: an actor, representations of steps and of goals, and an entropy coefficient.
 #include "projects/base/text.h"
-#include "projects/library/presets.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/shipped/recipes.h"

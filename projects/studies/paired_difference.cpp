@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <ranges>
 #include <set>
 #include <string_view>
-#include <vector>
 
 namespace residua::projects {
 namespace {

@@ -3,17 +3,12 @@
 
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
-#include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/graph.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace residua::projects {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
-#include "projects/depth/depth_names.h"
 #include "projects/nodes/alteration.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/base/api/queries.h"
-#include "engine/base/api/reading.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 // Functions for all readers of a run's events: window, terminal, recorder and the connections to an engine.
 namespace residua::engine {

@@ -5,10 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <set>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace residua::engine {
 

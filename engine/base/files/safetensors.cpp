@@ -6,7 +6,6 @@
 #include "engine/base/files/safetensors_writer.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
-#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 

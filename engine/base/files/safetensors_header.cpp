@@ -3,7 +3,6 @@
 
 #include "engine/base/api/export_format.h"
 #include "engine/base/files/content_hash.h"
-#include "engine/base/files/json_record.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 

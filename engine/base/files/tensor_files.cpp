@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/files/tensor_files.h"
 
-#include "engine/base/files/json_record.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/whole_file.h"
 

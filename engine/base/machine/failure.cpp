@@ -17,7 +17,6 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 
 namespace residua::engine {

@@ -3,7 +3,6 @@
 
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/depth/depth_stack.h"
-#include "projects/base/result.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/model/topology.h"
 

@@ -17,7 +17,6 @@
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace residua::engine {

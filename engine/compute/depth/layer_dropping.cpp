@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <numbers>
 #include <span>
-#include <utility>
 
 namespace residua::engine {
 

@@ -16,7 +16,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace residua::engine {

@@ -10,7 +10,6 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <variant>
 

@@ -25,7 +25,6 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace residua::engine {

@@ -2,7 +2,6 @@
 #include "engine/compute/depth/stack_borders.h"
 
 #include <iterator>
-#include <utility>
 
 namespace residua::engine {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds that read or make images. LibTorch computes on [batch, channels, height, width]; an image with its features
 // last is a view of one whose channels are contiguous.
-#include "engine/compute/graph/fusion.h"
 #include "engine/compute/graph/node_builder.h"
-#include "engine/compute/init/weight_inputs.h"
 
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/conv2d.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/row_layout.h"
-#include "engine/compute/ops/fused.h"
 #include "projects/nodes/attention_options.h"
 
 #include <ATen/TensorOperators.h>

@@ -3,17 +3,14 @@
 
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/recompute.h"
-#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace residua::engine {

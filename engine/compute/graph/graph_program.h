@@ -7,7 +7,6 @@
 #include "engine/compute/ops/fused.h"
 #include "projects/depth/visit_adapters.h"
 #include "projects/model/graph.h"
-#include "projects/model/places.h"
 #include "projects/model/training_plan.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/shape.h"
@@ -16,7 +15,6 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>

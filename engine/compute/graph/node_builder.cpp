@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/graph/node_builder.h"
 
-#include "projects/depth/visit_adapters.h"
-
 #include <c10/util/Exception.h>
 
 #include <algorithm>

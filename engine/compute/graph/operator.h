@@ -3,16 +3,13 @@
 
 #include "engine/compute/graph/pass.h"
 #include "engine/compute/runtime/compute.h"
-#include "projects/base/result.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 

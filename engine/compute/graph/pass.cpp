@@ -3,7 +3,6 @@
 
 #include "projects/schedule/kept_parts.h"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 

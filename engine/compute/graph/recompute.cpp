@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 namespace {

@@ -8,7 +8,6 @@
 #include "projects/base/result.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <optional>

@@ -10,8 +10,6 @@
 #include "engine/compute/network/tower_objective.h"
 #include "engine/compute/network/value_losses.h"
 #include "engine/compute/runtime/rounded_weights.h"
-#include "projects/base/text.h"
-#include "projects/check/validate.h"
 #include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
@@ -21,7 +19,6 @@
 #include <iterator>
 #include <ranges>
 #include <set>
-#include <utility>
 
 namespace residua::engine {
 namespace {

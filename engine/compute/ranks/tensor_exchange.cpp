@@ -5,7 +5,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
-#include <chrono>
 #include <stdexcept>
 
 namespace residua::engine {

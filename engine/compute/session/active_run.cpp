@@ -7,12 +7,10 @@
 #include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/session/rank_run.h"
-#include "engine/compute/session/training_loop.h"
 #include "engine/data/sets/fingerprint.h"
 #include "engine/data/sets/mixture_order.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
-#include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
 
@@ -23,7 +21,6 @@
 #include <iterator>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 namespace {

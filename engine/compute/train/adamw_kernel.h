@@ -4,7 +4,6 @@
 #include "engine/compute/train/optimiser.h"
 #include "engine/compute/train/updates.h"
 #include "kernels/cuda_kernels.h"
-#include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
 

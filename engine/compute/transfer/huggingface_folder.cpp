@@ -5,12 +5,9 @@
 #include "engine/base/files/safetensors_header.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
-#include "engine/compute/transfer/new_folder.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
-#include "projects/huggingface/known_model.h"
-#include "projects/huggingface/model_kinds.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
@@ -18,7 +15,6 @@
 #include <cstddef>
 #include <iterator>
 #include <ranges>
-#include <utility>
 
 namespace residua::engine {
 namespace {

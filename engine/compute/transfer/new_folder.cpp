@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace residua::engine {
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/transfer/pytorch_folder.h"
 
-#include "engine/base/files/safetensors_writer.h"
 #include "engine/base/machine/machine.h"
-#include "engine/compute/train/tensor_io.h"
-#include "engine/compute/transfer/new_folder.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
@@ -18,11 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <map>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace residua::engine {
 
@@ -248,7 +241,6 @@ from model import load, read_safetensors
 
 TOLERANCE = 1e-4
 
-
 def outputs_of(path, values):
     """What the graph computes of the values by name, in the order of its outputs."""
     try:
@@ -260,7 +252,6 @@ def outputs_of(path, values):
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     return session.run(None, values)
 
-
 def difference(path, values, expected):
     """How far the graph's outputs are from what is expected, relative to their sizes."""
     found = outputs_of(path, {name: value.numpy() for name, value in values.items()})
@@ -269,7 +260,6 @@ def difference(path, values, expected):
         key=lambda each: (math.isnan(each), each),
     )
 
-
 def add_classes(path, folder):
     """Writes the names of the classes into the graph's metadata, as config.json has them."""
     names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label")
@@ -277,7 +267,6 @@ def add_classes(path, folder):
         model = onnx.load(str(path), load_external_data=False)
         model.metadata_props.add(key="id2label", value=json.dumps(names, ensure_ascii=False))
         onnx.save(model, str(path))
-
 
 def main():
     folder = Path(__file__).resolve().parent
@@ -323,7 +312,6 @@ def main():
     print(f"output: differs by {worst:.2g} of its size, at most {TOLERANCE:g} expected")
     if not worst <= TOLERANCE:  # a number that is none is no agreement
         sys.exit("the graph does not compute what the network computes")
-
 
 if __name__ == "__main__":
     main()

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <new>
-#include <string>
 #include <vector>
 
 namespace residua::engine {

@@ -9,7 +9,6 @@
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/text_files.h"
 #include "engine/data/tokens/token_files.h"
-#include "projects/base/text.h"
 #include "projects/model/data_source.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "engine/base/machine/failure.h"
 #include "engine/data/codec/text_codec.h"
-#include "engine/data/pictures/picture_set.h"
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/fingerprint.h"

@@ -24,9 +24,7 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 
-#include <algorithm>
 #include <iterator>
-#include <span>
 
 namespace residua::engine {
 namespace {

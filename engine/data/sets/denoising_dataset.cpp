@@ -4,7 +4,6 @@
 #include "projects/base/random.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/tokens/text_corpus.h"
-#include "projects/base/text.h"
 
 #include <algorithm>
 #include <iterator>

@@ -14,7 +14,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace residua::engine {

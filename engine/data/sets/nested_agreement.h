@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/base/result.h"
 #include "projects/model/data_source.h"
 
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include "projects/base/utf8.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/sets/regression.h"
 
-#include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/random.h"
 
 #include <algorithm>

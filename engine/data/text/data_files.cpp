@@ -5,7 +5,6 @@
 #include "engine/data/text/text_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
-#include "projects/model/data_source.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +14,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <string_view>
 
 namespace residua::engine {
 

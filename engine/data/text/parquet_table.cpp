@@ -17,9 +17,7 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 namespace {

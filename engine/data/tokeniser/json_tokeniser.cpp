@@ -3,7 +3,6 @@
 
 #include "engine/data/tokeniser/added_tokens.h"
 #include "engine/data/tokeniser/base/characters.h"
-#include "engine/data/tokeniser/base/part.h"
 #include "engine/data/tokeniser/models/token_model.h"
 #include "engine/data/tokeniser/models/word_cache.h"
 #include "engine/data/tokeniser/stages/splitter.h"

@@ -9,7 +9,6 @@
 #include "projects/model/data_source.h"
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

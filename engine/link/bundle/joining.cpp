@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/link/bundle/unpack.h"
 
-#include "engine/base/api/environment.h"
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/sets/fingerprint.h"
 #include "engine/link/bundle/data_paths.h"

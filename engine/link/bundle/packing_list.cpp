@@ -12,7 +12,6 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
-#include "engine/runs/store/run_writer.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"

@@ -2,7 +2,6 @@
 #include "engine/link/bundle/unpack.h"
 
 #include "engine/data/sets/fingerprint.h"
-#include "engine/link/bundle/archive.h"
 #include "engine/link/bundle/data_paths.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/bundle/moves.h"
@@ -12,10 +11,8 @@
 #include "projects/file/store.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <set>
-#include <string>
 #include <system_error>
 
 namespace residua::engine {

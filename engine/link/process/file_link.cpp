@@ -2,11 +2,9 @@
 #include "engine/link/process/file_link.h"
 
 #include "engine/base/machine/failure.h"
-#include "engine/link/process/engine_process.h"
 #include "engine/link/remote/remote_engine.h"
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <utility>
 

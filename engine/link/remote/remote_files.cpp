@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <map>
 #include <set>
 #include <span>
 #include <system_error>

@@ -9,7 +9,6 @@
 #include "projects/file/store.h"
 #include "projects/model/data_source.h"
 
-#include <type_traits>
 #include <variant>
 #include <vector>
 

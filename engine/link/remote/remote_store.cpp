@@ -13,12 +13,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 

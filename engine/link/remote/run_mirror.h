@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/session.h"
 #include "engine/runs/store/recorder.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/files.h"
 #include "projects/base/result.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>

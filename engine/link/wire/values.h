@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/base/api/queries.h"
-#include "engine/base/api/session.h"
 #include "engine/link/wire/messages.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"

@@ -8,7 +8,6 @@
 #include <deque>
 #include <limits>
 #include <optional>
-#include <vector>
 
 namespace residua::engine::lowrank {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/maths/lowrank/layer.h"
 
-#include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 

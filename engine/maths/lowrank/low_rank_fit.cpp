@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/maths/lowrank/low_rank_fit.h"
 
-#include "engine/maths/lowrank/exact_fit.h"
-#include "engine/maths/lowrank/layer.h"
 #include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/text.h"
 

@@ -6,7 +6,6 @@
 #include "engine/maths/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 
-#include <cstddef>
 #include <vector>
 
 namespace residua::engine {

@@ -3,7 +3,6 @@
 
 #include "engine/maths/lowrank/adam.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
-#include "engine/maths/lowrank/low_rank_problem.h"
 #include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"

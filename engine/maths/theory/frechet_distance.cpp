@@ -2,7 +2,6 @@
 #include "engine/maths/theory/frechet_distance.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 namespace residua::engine {

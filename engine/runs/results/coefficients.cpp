@@ -8,7 +8,6 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/depth/shared_mix.h"
-#include "projects/file/store.h"
 #include "projects/model/parameter_name.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "engine/runs/results/effects.h"
 
 #include "engine/base/api/environment.h"
-#include "engine/base/api/queries.h"
 #include "engine/base/files/json_record.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <system_error>
 #include <utility>
 

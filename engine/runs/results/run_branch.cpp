@@ -6,15 +6,12 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/store/new_run.h"
-#include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/diff/diff.h"
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 namespace residua::engine {
 namespace {

@@ -2,12 +2,10 @@
 #include "engine/runs/results/run_reader.h"
 
 #include "engine/base/api/environment.h"
-#include "engine/base/api/values.h"
 #include "engine/base/machine/failure.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/json_tree.h"
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
@@ -21,7 +19,6 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 

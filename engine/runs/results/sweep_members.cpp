@@ -5,7 +5,6 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/result.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 #include "projects/nodes/towers.h"

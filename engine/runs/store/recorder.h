@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/session.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/result.h"
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace residua::engine {

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <thread>
 #include <utility>
 

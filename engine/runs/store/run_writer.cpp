@@ -5,7 +5,6 @@
 #include "engine/base/files/tensorboard.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
-#include "engine/runs/store/run_files.h"
 #include "engine/runs/store/store_writer.h"
 #include "projects/base/scratch_folder.h"
 #include "projects/base/whole_file.h"
@@ -17,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <optional>
 #include <utility>
 
 namespace residua::engine {

@@ -3,7 +3,6 @@
 
 #include "engine/compute/train/weight_average.h"
 #include "engine/runs/results/run_reader.h"
-#include "engine/runs/store/run_files.h"
 #include "projects/check/validate.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/session.h"
 #include "engine/base/machine/preparation.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/fingerprint.h"

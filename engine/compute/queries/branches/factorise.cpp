@@ -3,7 +3,6 @@
 // that the preceding factored layers give (NLRA, remark 4.1, for a trained weight instead of a drawn one).
 #include "engine/compute/queries/base/query.h"
 
-#include "engine/base/machine/preparation.h"
 #include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/queries/branches/transferred_run.h"
 #include "engine/compute/train/fit_inputs.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/session.h"
 #include "engine/base/files/tensor_files.h"
 #include "engine/compute/init/named_parameter.h"
 #include "engine/compute/network/network.h"

@@ -4,16 +4,13 @@
 #include "engine/base/api/data_summary.h"
 #include "engine/base/files/content_hash.h"
 #include "engine/base/files/tensor_files.h"
-#include "engine/compute/transfer/new_folder.h"
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/sets/masked_dataset.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
-#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,6 @@
 // Trains a tokeniser on text on a separate thread, so that a run can continue beside it.
 #include "engine/compute/queries/base/query.h"
 
-#include "engine/base/api/session.h"
 #include "engine/compute/runtime/cuda_backend.h"
 
 #include <atomic>

@@ -2,7 +2,6 @@
 #include "engine/data/tokeniser/stages/splitter.h"
 
 #include "engine/data/tokeniser/base/characters.h"
-#include "engine/data/tokeniser/stages/stages.h"
 #include "projects/base/utf8.h"
 
 #include <functional>
