@@ -194,12 +194,9 @@ TowerChange joinStack(const Document& document, std::size_t shown)
     Tower lower{renamed(upper, freeTowerName(project, "lower"))};
     lower.network.ownLoss = OwnLoss::None;
     lower.network.tieHead = false;
-    lower.network.head = GraphBuilder().node("input", "input").then("output", "output").build();
-    const Graph joint = GraphBuilder()
-                            .node("input", "input")
-                            .then("joint", "linear", {{"out", std::string("d")}, {"bias", false}})
-                            .then("output", "output")
-                            .build();
+    lower.network.head = GraphBuilder::fromInput().toOutput();
+    const Graph joint =
+        GraphBuilder::fromInput().then("joint", "linear", {{"out", std::string("d")}, {"bias", false}}).toOutput();
     TowerLayout layout = layoutOf(document.layout, shown);
     layout.positions.erase(GraphRef::head());
     EditGroup above{"Read " + lower.network.name, {SetGraph{GraphRef::stem(), joint}}, shown};

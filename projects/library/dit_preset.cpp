@@ -47,8 +47,7 @@ void addModulated(GraphBuilder& graph, const std::string& read, const std::strin
 
 Graph ditStem(const ImageSize& image, std::int64_t patch)
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("image", "image", {{"channels", image.channels}, {"height", image.height}, {"width", image.width}})
         .then("patches", "patchify", {{"patch", patch}})
         .then("positions", "sinusoidal_positions",
@@ -73,7 +72,7 @@ Graph ditStem(const ImageSize& image, std::int64_t patch)
 
 Graph ditBlock(std::int64_t heads)
 {
-    GraphBuilder graph = withModulation(GraphBuilder().node("input", "input"), 6);
+    GraphBuilder graph = withModulation(GraphBuilder::fromInput(), 6);
     std::int64_t part = 0;
     for (const char* const half : {"_attention", "_ffn"}) {
         for (const char* const name : {"shift", "scale", "gate"}) {
@@ -111,7 +110,7 @@ Graph ditBlock(std::int64_t heads)
 
 Graph ditHead(const ImageSize& image, std::int64_t patch, bool learnsVariance)
 {
-    GraphBuilder graph = withModulation(GraphBuilder().node("input", "input"), 2);
+    GraphBuilder graph = withModulation(GraphBuilder::fromInput(), 2);
     addPart(graph, "shift", 0);
     addPart(graph, "scale", 1);
     addModulated(graph, "input", "");
@@ -119,8 +118,7 @@ Graph ditHead(const ImageSize& image, std::int64_t patch, bool learnsVariance)
     return graph.node("values", "linear", {{"out", values}, {"bias", true}, {"start", 0.0}})
         .wire("modulated", "values")
         .then("image", "unpatchify", {{"patch", patch}, {"columns", image.width / patch}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 } // namespace residua::projects

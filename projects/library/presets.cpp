@@ -77,11 +77,8 @@ void addSwigluHalf(GraphBuilder& graph, const HalfNames& names = {})
 
 Graph transformer()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("norm_attention", "rms_norm")
-        .node("attention", "attention")
-        .wire("input", "norm_attention");
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("norm_attention", "rms_norm").node("attention", "attention").wire("input", "norm_attention");
     wireQkv(graph, "norm_attention");
     addSwigluHalf(graph);
     return graph.build();
@@ -142,9 +139,8 @@ void addGeluHalf(GraphBuilder& graph, const std::string& read)
 
 Graph gpt()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("norm_attention", "layer_norm")
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("norm_attention", "layer_norm")
         .node("attention", "attention", {{"rope", false}, {"bias", text("all")}})
         .node("add_attention", "add")
         .node("norm_ffn", "layer_norm")
@@ -158,9 +154,8 @@ Graph gpt()
 /// BERT's layer without its norms, which the topology applies after each half. Attention in both directions.
 Graph withoutNorms()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("attention", "attention", {{"rope", false}, {"causal", false}, {"bias", text("all")}})
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("attention", "attention", {{"rope", false}, {"causal", false}, {"bias", text("all")}})
         .node("add_attention", "add");
     wireQkv(graph, "input");
     graph.wire("input", "add_attention.in1").wire("attention", "add_attention.in2");
@@ -171,9 +166,8 @@ Graph withoutNorms()
 /// Both halves read the same input: f(h) = Attention(norm(h)) + FFN(norm(h)), each with a norm of its own.
 Graph parallelTransformer()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("norm_attention", "layer_norm")
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("norm_attention", "layer_norm")
         .node("attention", "attention", {{"bias", text("all")}})
         .node("norm_ffn", "layer_norm")
         .wire("input", "norm_attention")
@@ -186,10 +180,8 @@ Graph parallelTransformer()
 /// Norms the output of each half and not its input: a = norm(Attention(h)), f(h) = a + norm(FFN(h + a)).
 Graph normsAfter()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("attention", "attention", {{"qk_norm", text("all")}})
-        .node("norm_attention", "rms_norm");
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("attention", "attention", {{"qk_norm", text("all")}}).node("norm_attention", "rms_norm");
     wireQkv(graph, "input");
     graph.wire("attention", "norm_attention");
     addSwigluHalf(graph, {.attention = "norm_attention", .before = {}, .after = "norm_ffn"});
@@ -199,9 +191,8 @@ Graph normsAfter()
 /// Norms the input and the output of each half: a = norm(Attention(norm(h))), f(h) = a + norm(FFN(norm(h + a))).
 Graph sandwich()
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("norm_attention", "rms_norm")
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("norm_attention", "rms_norm")
         .node("attention", "attention")
         .node("norm_attention_out", "rms_norm")
         .wire("input", "norm_attention");
@@ -213,49 +204,40 @@ Graph sandwich()
 
 Graph mlp()
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("up", "linear", {{"out", text("4*d")}, {"bias", true}})
         .then("relu", "activation", {{"function", text("relu")}})
         .then("down", "linear", {{"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 /// Four times swish(norm(W·x + b)): a block of the networks of contrastive reinforcement learning.
 Graph normedMlp()
 {
-    GraphBuilder graph;
-    graph.node("input", "input");
+    GraphBuilder graph = GraphBuilder::fromInput();
     for (const std::string number : {"1", "2", "3", "4"}) {
         graph.then("linear_" + number, "linear", {{"bias", true}})
             .then("norm_" + number, "layer_norm", {{"epsilon", 1e-6}})
             .then("swish_" + number, "activation", {{"function", text("silu")}});
     }
-    return graph.then("output", "output").build();
+    return graph.toOutput();
 }
 
 Graph single(const std::string& kind, std::map<std::string, ParamValue> params)
 {
-    return GraphBuilder()
-        .node("input", "input")
-        .then("weight", kind, std::move(params))
-        .then("output", "output")
-        .build();
+    return GraphBuilder::fromInput().then("weight", kind, std::move(params)).toOutput();
 }
 
 Graph bottleneck()
 {
     const std::string narrow = "max(1, floor(d/4))";
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("reduce", "linear", {{"out", narrow}, {"bias", true}})
         .then("relu_reduce", "activation", {{"function", text("relu")}})
         .then("middle", "linear", {{"out", narrow}, {"bias", true}})
         .then("relu_middle", "activation", {{"function", text("relu")}})
         .then("expand", "linear", {{"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph mbConv()
@@ -379,54 +361,46 @@ Graph withMask(Graph graph, const std::string& field)
 
 Graph tokenStem()
 {
-    return GraphBuilder().node("input", "input").then("embedding", "token_embedding").then("output", "output").build();
+    return GraphBuilder::fromInput().then("embedding", "token_embedding").toOutput();
 }
 
 Graph tokenHead()
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("norm", "rms_norm")
         .then("logits", "linear", {{"out", text("vocab")}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph bertStem(std::int64_t length)
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("embedding", "token_embedding")
         .then("positions", "position_embedding", {{"length", length}})
         .then("norm", "layer_norm")
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph maskedHead()
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("final_norm", "layer_norm")
         .then("dense", "linear", {{"bias", true}})
         .then("gelu", "activation", {{"function", text("gelu")}})
         .then("norm", "layer_norm")
         .then("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph pooledHead(const std::string& pool)
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("final_norm", "layer_norm")
         .then("pool", pool)
         .then("pooler", "linear", {{"bias", true}})
         .then("tanh", "activation", {{"function", text("tanh")}})
         .then("classes", "linear", {{"out", text("out")}, {"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph withSegments(Graph stem)
@@ -488,24 +462,20 @@ Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
     while (side > 1 && (height % side != 0 || width % side != 0 || height / side * (width / side) < kFewestPatches)) {
         side /= 2;
     }
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("image", "image", {{"channels", channels}, {"height", height}, {"width", width}})
         .then("patches", "patchify", {{"patch", side}})
         .then("positions", "position_embedding", {{"length", height / side * (width / side)}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph classHead(const std::string& norm)
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("norm", norm)
         .then("mean", "mean_pool")
         .then("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Graph bidirectional(Graph graph)

@@ -12,6 +12,8 @@ namespace residua::projects {
 /// Builds small graphs from node names and wires between names. Wrong names are reported by validate().
 class GraphBuilder {
 public:
+    /// Begins with the node "input", the graph's input.
+    [[nodiscard]] static GraphBuilder fromInput() { return GraphBuilder().node("input", "input"); }
     GraphBuilder& node(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
     /// Adds a node that reads the one added before it.
     GraphBuilder& then(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
@@ -19,6 +21,8 @@ public:
     /// names the port.
     GraphBuilder& wire(const std::string& from, const std::string& to);
     [[nodiscard]] Graph build() const;
+    /// Adds the node "output", the graph's output, which reads the node added before it, and returns the graph.
+    [[nodiscard]] Graph toOutput() { return then("output", "output").build(); }
 
 private:
     [[nodiscard]] PortRef port(const std::string& text, const char* standard) const;

@@ -16,9 +16,13 @@ namespace {
 
 std::vector<NodeKind> makeTable()
 {
+    constexpr std::pair<const char*, std::vector<NodeKind> (*)()> kParts[] = {
+        {"Ports", portKinds},        {"Linear", linearKinds},         {"Norm and activation", normKinds},
+        {"Sequence", sequenceKinds}, {"Arithmetic", arithmeticKinds}, {"Arithmetic", imageKinds}};
     std::vector<NodeKind> table;
-    for (auto part : {portKinds, linearKinds, normKinds, sequenceKinds, arithmeticKinds, imageKinds}) {
+    for (const auto& [category, part] : kParts) {
         for (NodeKind& kind : part()) {
+            kind.category = category;
             table.push_back(std::move(kind));
         }
     }
@@ -121,7 +125,7 @@ std::vector<NodeParameter> parametersOf(const NodeKind& kind, const ParamMap& pa
 NodeCost costOf(const NodeKind& kind, const ParamMap& params, std::span<const Shape> in, std::span<const Shape> out,
                 std::int64_t context)
 {
-    NodeCost cost = kind.costRule(params, in, out, context);
+    NodeCost cost = kind.costRule ? kind.costRule(params, in, out, context) : NodeCost{};
     double count = 0;
     for (const NodeParameter& parameter : parametersOf(kind, params, in)) {
         count += real(parameter.out()) * real(parameter.in());

@@ -143,17 +143,18 @@ struct NodeParameter {
 /// One entry of the node-kind table, which defines palette, inspector, file format, shapes and cost. The engine has a
 /// builder for each kind under the same key.
 struct NodeKind {
-    std::string key;      ///< "linear"
-    std::string title;    ///< "Linear"
-    std::string category; ///< palette group
-    std::string summary;  ///< one line
+    std::string key;           ///< "linear"
+    std::string title;         ///< "Linear"
+    std::string category = {}; ///< palette group, set by the table
+    std::string summary;       ///< one line
     NodeTraits traits = {};
     /// Sets keepsInputs, keptForReaders and isView if a node's parameters decide them, for traitsOf(). It must not
     /// change the other traits, which are read from the kind.
     std::function<void(const ParamMap&, NodeTraits&)> memoryRule = {};
-    std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
-    std::vector<std::string> outputs;
-    std::vector<ParamSpec> params;
+    /// Port names in order. A trailing "*" port takes any number: "in1", "in2", …
+    std::vector<std::string> inputs = {"in"};
+    std::vector<std::string> outputs = {"out"};
+    std::vector<ParamSpec> params = {};
     /// The input ports of a node if its parameters decide them; replaces `inputs`.
     std::function<std::vector<std::string>(const Node&)> inputRule = {};
     /// The activation that a node applies to the value at `port` first: "silu"; empty if none.
@@ -162,10 +163,10 @@ struct NodeKind {
     /// of its formula. The error's place is the input port that it concerns, or empty.
     std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;
     /// Computes the cost, except the parameter count, from parameters, input shapes and output shapes. `context` is the
-    /// sequence length (1 for vectors). Callers use costOf().
+    /// sequence length (1 for vectors). If not set, the kind costs nothing. Callers use costOf().
     std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out,
                            std::int64_t context)>
-        costRule;
+        costRule = {};
     /// Returns the trained tensors for inputs of these shapes; the engine declares the same ones. If not set, the kind
     /// has none. Callers use parametersOf().
     std::function<std::vector<NodeParameter>(const ParamMap&, std::span<const Shape> in)> parametersRule = {};

@@ -9,11 +9,6 @@ namespace {
 constexpr const char* kStartParam = "start";
 constexpr const char* kConstantStart = "constant";
 
-NodeCost noCost(const ParamMap&, Shapes, Shapes, std::int64_t)
-{
-    return {};
-}
-
 ShapeRuleResult meetAll(const ParamMap&, Shapes in)
 {
     Shape shape;
@@ -177,17 +172,13 @@ NodeKind imageKind()
 {
     return {.key = "image",
             .title = "Image",
-            .category = "Arithmetic",
             .summary = "Features become [batch, channels, height, width]",
             .traits = {.keepsInputs = false, .isView = true},
-            .inputs = {"in"},
-            .outputs = {"out"},
             .params = {integerParam("channels", "Channels", std::int64_t{1}, "channels", "Channels of the image."),
                        integerParam("height", "Height", std::int64_t{8}, "pixels",
                                     "Rows; channels · height · width are the input's features."),
                        integerParam("width", "Width", std::int64_t{8}, "pixels", "Columns.")},
-            .shapeRule = imageShape,
-            .costRule = noCost};
+            .shapeRule = imageShape};
 }
 
 /// Returns [features] or, with rows, [rows, features].
@@ -205,11 +196,9 @@ NodeKind parameterKind()
     return {
         .key = "parameter",
         .title = "Parameter",
-        .category = "Arithmetic",
         .summary = "A learned number, vector or table, the same for every example",
         .traits = {.keepsInputs = false},
         .inputs = {},
-        .outputs = {"out"},
         .params = {integerParam("features", "Features", std::int64_t{1}, "features",
                                 "Size of the last dimension; 1 is a learned number."),
                    integerParam("rows", "Rows", std::int64_t{0}, "rows",
@@ -221,7 +210,6 @@ NodeKind parameterKind()
                    onlyWhere(realParam("deviation", "Deviation", 0.02, "Standard deviation of the start.", 0, 1e6),
                              {{kStartParam, {std::string("normal")}}})},
         .shapeRule = [](const ParamMap& p, Shapes) -> ShapeRuleResult { return std::vector{Shape{learnedShape(p)}}; },
-        .costRule = noCost,
         .parametersRule =
             [](const ParamMap& p, Shapes) {
                 return std::vector<NodeParameter>{{"value", learnedShape(p), ParameterClass::Vector}};
@@ -235,28 +223,22 @@ std::vector<NodeKind> portKinds()
     return {
         {.key = "input",
          .title = "Input",
-         .category = "Ports",
          .summary = "What enters the graph",
          .traits = {.role = NodeRole::GraphInput},
          .inputs = {},
-         .outputs = {"out"},
          .params = {portParam(
              kInputPort,
              "The graph's port: input, or q, k, v and residual in a block whose topology feeds them apart.")},
          .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult {
              return Error{"", "an input takes its shape from outside the graph"};
-         },
-         .costRule = noCost},
+         }},
         {.key = "output",
          .title = "Output",
-         .category = "Ports",
          .summary = "What leaves the graph; a block's is its branch",
          .traits = {.role = NodeRole::GraphOutput, .passesResidual = true},
-         .inputs = {"in"},
          .outputs = {},
          .params = {portParam(kOutputPort, "The graph's port.")},
-         .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult { return std::vector<Shape>{}; },
-         .costRule = noCost},
+         .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult { return std::vector<Shape>{}; }},
     };
 }
 
@@ -265,32 +247,23 @@ std::vector<NodeKind> arithmeticKinds()
     return {
         {.key = "add",
          .title = "Add",
-         .category = "Arithmetic",
          .summary = "Sum of its inputs",
          .traits = {.role = NodeRole::Sum, .keepsInputs = false, .keptForReaders = true, .passesResidual = true},
          .inputs = {"in*"},
-         .outputs = {"out"},
-         .params = {},
          .shapeRule = meetAll,
          .costRule = combineCost},
         {.key = "multiply",
          .title = "Multiply",
-         .category = "Arithmetic",
          .summary = "Product of its inputs, element by element",
          .traits = {.keptForReaders = true, .byFeature = true},
          .inputs = {"in*"},
-         .outputs = {"out"},
-         .params = {},
          .shapeRule = meetAll,
          .costRule = combineCost},
         {.key = "concat",
          .title = "Concatenate",
-         .category = "Arithmetic",
          .summary = "Puts the features of its inputs side by side",
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in*"},
-         .outputs = {"out"},
-         .params = {},
          .shapeRule = concatShape,
          .costRule =
              [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
@@ -298,21 +271,15 @@ std::vector<NodeKind> arithmeticKinds()
              }},
         {.key = "slice",
          .title = "Slice",
-         .category = "Arithmetic",
          .summary = "Some neighbouring features of its input",
          .traits = {.keepsInputs = false, .isView = true},
-         .inputs = {"in"},
-         .outputs = {"out"},
          .params = {integerParam("first", "First", std::int64_t{0}, "features", "Features before the slice.", 0),
                     integerParam("count", "Count", std::string("d"), "features", "Features of the slice.")},
-         .shapeRule = sliceShape,
-         .costRule = noCost},
+         .shapeRule = sliceShape},
         {.key = "expression",
          .title = "Expression",
-         .category = "Arithmetic",
          .summary = "A formula over its inputs, element by element",
          .inputs = {"*"},
-         .outputs = {"out"},
          .params = {{{"formula", "Formula",
                       "Its names are the input ports: x * sigmoid(gate). mean is over the features."},
                      ParamType::Formula,
@@ -323,23 +290,14 @@ std::vector<NodeKind> arithmeticKinds()
         imageKind(),
         {.key = "flatten",
          .title = "Flatten",
-         .category = "Arithmetic",
          .summary = "All dimensions after batch become features",
          .traits = {.keepsInputs = false, .isView = true},
-         .inputs = {"in"},
-         .outputs = {"out"},
-         .params = {},
-         .shapeRule = flattenShape,
-         .costRule = noCost},
+         .shapeRule = flattenShape},
         parameterKind(),
         {.key = "noise",
          .title = "Noise",
-         .category = "Arithmetic",
          .summary = "Draws of N(0, 1) of the input's shape while training, else 0",
          .traits = {.keepsInputs = false},
-         .inputs = {"in"},
-         .outputs = {"out"},
-         .params = {},
          .shapeRule = [](const ParamMap&, Shapes in) -> ShapeRuleResult {
              const Status ok = requireReal(in[0], "in", 2);
              return ok ? ShapeRuleResult(std::vector{in[0]}) : ok.error();

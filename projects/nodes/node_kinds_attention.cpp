@@ -310,7 +310,6 @@ NodeKind attentionKind()
             .summary = "Multi-head attention with its query, key, value and output projections",
             .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
             .inputs = attentionPorts(),
-            .outputs = {"out"},
             .params = attentionParams(),
             .inputRule = [](const Node& node) { return withPort(attentionPorts(), node, kMaskedParam, kMaskPort); },
             .shapeRule = attentionShape,

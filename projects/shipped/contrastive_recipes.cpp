@@ -25,16 +25,14 @@ Graph endOfStem(GraphBuilder graph)
     return graph.then("linear", "linear", {{"bias", true}})
         .then("norm", "layer_norm", {{"epsilon", 1e-6}})
         .then("swish", "activation", {{"function", std::string("silu")}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 /// Returns a stem that reads the input, and `port` beside it.
 Graph stemBeside(const std::string& port)
 {
-    GraphBuilder graph;
-    graph.node("input", "input")
-        .node("beside", "input", {{"port", port}})
+    GraphBuilder graph = GraphBuilder::fromInput();
+    graph.node("beside", "input", {{"port", port}})
         .node("both", "concat")
         .wire("input", "both.in1")
         .wire("beside", "both.in2");
@@ -43,11 +41,7 @@ Graph stemBeside(const std::string& port)
 
 Graph representationHead()
 {
-    return GraphBuilder()
-        .node("input", "input")
-        .then("out", "linear", {{"out", kFeatures}, {"bias", true}})
-        .then("output", "output")
-        .build();
+    return GraphBuilder::fromInput().then("out", "linear", {{"out", kFeatures}, {"bias", true}}).toOutput();
 }
 
 /// Returns the head of an actor: tanh of a normal distribution, and the logarithm of the action's density at the port
@@ -55,8 +49,7 @@ Graph representationHead()
 Graph actorHead(std::int64_t actions)
 {
     const std::string deviation = "(-5 + 3.5 * (tanh(s) + 1))"; // its logarithm, from -5 to 2
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .node("mean", "linear", {{"out", actions}, {"bias", true}})
         .node("spread", "linear", {{"out", actions}, {"bias", true}})
         .node("noise", "noise")
@@ -85,8 +78,7 @@ Graph actorHead(std::int64_t actions)
 /// Returns the head that makes α·ln π + ‖φ − ψ‖ of the actor's action.
 Graph valueHead()
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("out", "linear", {{"out", kFeatures}, {"bias", true}})
         .node("goal", "input", {{"port", std::string(kGoals) + ".output"}})
         .node("log_prob", "input", {{"port", std::string(kActor) + ".log_prob"}})
@@ -111,8 +103,7 @@ Network temperature(std::int64_t actions)
     network.ownLoss = OwnLoss::None;
     network.stack().width = 1;
     network.stem =
-        GraphBuilder()
-            .node("input", "input")
+        GraphBuilder::fromInput()
             .node("excess", "expression", {{"formula", numberText(0.5 * static_cast<double>(actions)) + " - x"}})
             .node("output", "output")
             .node("alpha", "parameter", {{"value", 0.0}})
@@ -121,8 +112,7 @@ Network temperature(std::int64_t actions)
             .wire("excess", "output")
             .wire("alpha", "log_alpha")
             .build();
-    const Graph block = GraphBuilder()
-                            .node("input", "input")
+    const Graph block = GraphBuilder::fromInput()
                             .node("alpha", "input", {{"port", std::string(kTemperature) + ".log_alpha"}})
                             .node("rest", "expression", {{"formula", std::string("(exp(t) - 1) * x")}})
                             .node("output", "output")
@@ -132,7 +122,7 @@ Network temperature(std::int64_t actions)
                             .build();
     network.blocks = {{"alpha", {}, block}};
     network.stack().segments = {{"alpha", 1}};
-    network.head = GraphBuilder().node("input", "input").then("output", "output").build();
+    network.head = GraphBuilder::fromInput().toOutput();
     return network;
 }
 
@@ -193,7 +183,7 @@ Project contrastiveLearning(const WorldData& world, std::int64_t blocks, std::in
     actor.ownLoss = OwnLoss::Measured;
     actor.stem = stemBeside(kGoalField);
     actor.head = actorHead(actions);
-    Network goals = tower(actor, kGoals, endOfStem(GraphBuilder().node("input", "input")), representationHead());
+    Network goals = tower(actor, kGoals, endOfStem(GraphBuilder::fromInput()), representationHead());
     goals.input = kGoalField;
     Network value = tower(actor, kValue, stemBeside(std::string(kActor) + ".output"), valueHead());
     value.weights = kSteps;

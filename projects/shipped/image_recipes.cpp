@@ -47,7 +47,7 @@ Project chainOf(std::vector<ImageStage> stages, Graph head)
         network.stack().segments = {{stage.block.name, stage.layers}};
         network.stack().topology = plain;
         network.blocks = {std::move(stage.block)};
-        network.head = GraphBuilder().node("input", "input").then("output", "output").build();
+        network.head = GraphBuilder::fromInput().toOutput();
         before = stage.name;
         project.towers.push_back({std::move(network)});
     }

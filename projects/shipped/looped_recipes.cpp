@@ -64,12 +64,10 @@ Recipe universalTransformer()
 {
     Project project = sized("gpt", 1, 1024, 16);
     readText(project, 32'768);
-    project.network.head = GraphBuilder()
-                               .node("input", "input")
+    project.network.head = GraphBuilder::fromInput()
                                .then("norm", "layer_norm")
                                .then("logits", "linear", {{"out", std::string("vocab")}})
-                               .then("output", "output")
-                               .build();
+                               .toOutput();
     project.network.tieHead = true;
     GraphBuilder block;
     block.node("input", "input")
@@ -122,22 +120,18 @@ Recipe albert()
     Network& network = project.network;
     network.objective = Objective::MaskedToken;
     network.tieHead = true;
-    network.stem = GraphBuilder()
-                       .node("input", "input")
+    network.stem = GraphBuilder::fromInput()
                        .then("embedding", "token_embedding", {{"dim", kTable}})
                        .then("positions", "position_embedding", {{"length", std::int64_t{512}}})
                        .then("norm", "layer_norm", {{"epsilon", 1e-12}})
                        .then("factor", "linear", {{"bias", true}})
-                       .then("output", "output")
-                       .build();
-    network.head = GraphBuilder()
-                       .node("input", "input")
+                       .toOutput();
+    network.head = GraphBuilder::fromInput()
                        .then("dense", "linear", {{"out", kTable}, {"bias", true}})
                        .then("gelu", "activation", {{"function", std::string("gelu_tanh")}})
                        .then("norm", "layer_norm", {{"epsilon", 1e-12}})
                        .then("logits", "linear", {{"out", std::string("vocab")}, {"bias", true}})
-                       .then("output", "output")
-                       .build();
+                       .toOutput();
     setParam(network.blocks.front().graph, "activation", "function", std::string("gelu_tanh"));
     project.stack().topology = {"post-norm", BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = 1e-12}};
     project.stack().loops = {{.first = 1, .last = 1, .visits = 12, .rows = VisitRows::Layer}};
@@ -162,12 +156,10 @@ Recipe huginn()
     readText(project, 65'536);
     Network& network = project.network;
     network.tieHead = true;
-    network.stem = GraphBuilder()
-                       .node("input", "input")
+    network.stem = GraphBuilder::fromInput()
                        .then("embedding", "token_embedding")
                        .then("scaled", "expression", {{"formula", std::string("72.66361 * in")}}) // √5280
-                       .then("output", "output")
-                       .build();
+                       .toOutput();
     setHidden(network, std::int64_t{17'920});
     setParam(network.blocks.front().graph, "attention", kBiasParam, std::string(kQkBias));
     setParam(network.blocks.front().graph, "attention", kRopeBaseParam, 50'000.0);
@@ -199,11 +191,7 @@ Recipe ouro()
     Project project = sized("transformer-sandwich", 24, 2048, 16);
     readText(project, 49'152);
     Network& network = project.network;
-    network.head = GraphBuilder()
-                       .node("input", "input")
-                       .then("logits", "linear", {{"out", std::string("vocab")}})
-                       .then("output", "output")
-                       .build();
+    network.head = GraphBuilder::fromInput().then("logits", "linear", {{"out", std::string("vocab")}}).toOutput();
     setHidden(network, std::int64_t{5632});
     project.stack().loops = {{.first = 1, .last = 24, .visits = 4, .norm = LoopNorm::Visits, .exitGate = true}};
     network.ownLoss = OwnLoss::Measured;

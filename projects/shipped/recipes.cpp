@@ -75,18 +75,14 @@ Recipe lm1b()
     Project project = sized("gpt", 6, 512, 8);
     Network& network = project.network;
     project.data.source = TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
-    network.stem = GraphBuilder()
-                       .node("input", "input")
+    network.stem = GraphBuilder::fromInput()
                        .then("embedding", "token_embedding", {{"start", kUnitTable}})
                        .then("positions", "sinusoidal_positions", {{kWavesParam, std::string(kWavesInHalves)}})
-                       .then("output", "output")
-                       .build();
-    network.head = GraphBuilder()
-                       .node("input", "input")
+                       .toOutput();
+    network.head = GraphBuilder::fromInput()
                        .then("norm", "layer_norm")
                        .then("logits", "linear", {{"out", std::string("vocab")}, {"bias", true}})
-                       .then("output", "output")
-                       .build();
+                       .toOutput();
     setParam(network.blocks.front().graph, "attention", "bias", std::string("none"));
     setParam(network.blocks.front().graph, "activation", "function", std::string("relu"));
     setEpsilon(network, 1e-6);

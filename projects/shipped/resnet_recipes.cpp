@@ -103,13 +103,11 @@ Graph stageStem(const ResNet& net)
 
 Graph classesOf()
 {
-    return GraphBuilder()
-        .node("input", "input")
+    return GraphBuilder::fromInput()
         .then("relu", "activation", {{"function", std::string("relu")}})
         .then("mean", "mean_pool")
         .then("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
-        .then("output", "output")
-        .build();
+        .toOutput();
 }
 
 Project chained(const ResNet& net)
