@@ -21,6 +21,14 @@ namespace residua {
 /// Makes the error that `path` is a `kind` and not a regular file.
 [[nodiscard]] Error notAFile(const std::filesystem::path& path, const std::string& kind);
 
+/// True if there is something at `path`, a folder or a regular file. A link counts as what it leads to. False if the
+/// system cannot tell.
+[[nodiscard]] bool isThere(const std::filesystem::path& path);
+[[nodiscard]] bool isFolder(const std::filesystem::path& path);
+[[nodiscard]] bool isFile(const std::filesystem::path& path);
+/// Removes what is at `path`, a folder with all that it holds. What cannot be removed stays.
+void discard(const std::filesystem::path& path);
+
 /// A file descriptor that closes itself.
 class FileDescriptor {
 public:

@@ -48,8 +48,7 @@ void sweep(const fs::path& folder, const std::string& prefix)
             continue;
         }
         if (const Locking leftover = locked(entry->path()); leftover.outcome == Locking::Outcome::Locked) {
-            std::error_code ignored;
-            fs::remove_all(entry->path(), ignored);
+            discard(entry->path());
         }
     }
 }
@@ -102,8 +101,7 @@ bool ScratchFolder::isBeside(const fs::path& folder)
 ScratchFolder::~ScratchFolder()
 {
     if (!m_path.empty()) {
-        std::error_code ignored;
-        fs::remove_all(m_path, ignored);
+        discard(m_path);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/file/store.h"
 
+#include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 
@@ -86,19 +87,18 @@ Document withoutStrays(Document document)
 
 Result<Document> loadProject(const fs::path& path)
 {
-    std::error_code ignored;
-    const bool isFile = fs::is_regular_file(path, ignored);
-    if (!isFile && !fs::is_directory(path, ignored)) {
+    const bool isNamed = isFile(path);
+    if (!isNamed && !isFolder(path)) {
         return Error{path.string(), "does not exist; expected a project's folder or its project.json"};
     }
-    const fs::path file = isFile ? path : path / kProjectFile;
-    if (!fs::exists(file, ignored)) {
+    const fs::path file = isNamed ? path : path / kProjectFile;
+    if (!isThere(file)) {
         return Error{path.string(), "is no project: it has no " + std::string(kProjectFile)};
     }
     auto project = RESIDUA_TRY(readWith(projectFromJson, file));
     Document document{std::move(project), {}};
     const fs::path layoutFile = file.parent_path() / kLayoutFile;
-    if (fs::exists(layoutFile, ignored)) {
+    if (isThere(layoutFile)) {
         document.layout = RESIDUA_TRY(readWith(layoutFromJson, layoutFile));
     }
     return withoutStrays(std::move(document));
@@ -123,8 +123,7 @@ Status writeJournal(const fs::path& directory, const Document& document)
 Result<std::optional<Document>> readJournal(const fs::path& directory)
 {
     const fs::path file = directory / kJournalFile;
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) {
+    if (!isThere(file)) {
         return std::optional<Document>{};
     }
     auto tree = RESIDUA_TRY(readWith(parseJson, file));

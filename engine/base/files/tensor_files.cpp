@@ -90,9 +90,7 @@ Result<TensorFiles> TensorFiles::openFolder(const fs::path& folder)
         return single ? index.error() : single.error();
     }
     if (single->empty() && index->empty()) {
-        std::error_code code;
-        const bool pickled =
-            fs::exists(folder / "pytorch_model.bin", code) || fs::exists(folder / "pytorch_model.bin.index.json", code);
+        const bool pickled = isThere(folder / "pytorch_model.bin") || isThere(folder / "pytorch_model.bin.index.json");
         return Error{folder.string(), std::string("has no ") + kSingleFile + " and no " + kIndexFile +
                                           (pickled ? "; pytorch_model.bin is a program rather than data and is not "
                                                      "read: save the model as safetensors"

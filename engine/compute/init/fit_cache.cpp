@@ -111,8 +111,7 @@ bool readMatrices(const SafetensorsFile& file, const FitJob& job, Fitted& fit)
 /// Returns nullopt if the file does not exist, and an error if it is damaged or belongs to another fit.
 Result<std::optional<Fitted>> readFit(const fs::path& path, const FitJob& job)
 {
-    std::error_code failed;
-    if (!fs::exists(path, failed)) {
+    if (!isThere(path)) {
         return std::optional<Fitted>();
     }
     const SafetensorsFile file = RESIDUA_TRY(SafetensorsFile::open(path));

@@ -168,8 +168,7 @@ std::string registerBackend()
         return driver.reason;
     }
     const std::filesystem::path library = torchDirectory() / "libtorch_cuda.so";
-    std::error_code ignored;
-    if (!std::filesystem::exists(library, ignored)) {
+    if (!isThere(library)) {
         return "libtorch_cuda.so is missing in " + library.parent_path().string() + ": run packaging/setup.sh --cuda";
     }
     if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {

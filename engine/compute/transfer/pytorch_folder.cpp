@@ -368,8 +368,7 @@ std::optional<Status> OnnxGraph::ended()
         return std::nullopt;
     }
     const std::string said = lastLine(m_folder / kLog);
-    std::error_code ignored;
-    fs::remove(m_folder / kLog, ignored);
+    discard(m_folder / kLog);
     if (*result == 0) {
         const auto readme = readFile(m_folder / "README.md");
         return writeFileAtomically(m_folder / "README.md", (readme ? *readme : std::string()) + kReadme);

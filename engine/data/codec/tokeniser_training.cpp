@@ -153,8 +153,7 @@ Status feed(TrainerProcess& trainer, const std::vector<Document>& documents, con
 /// Checks that the model can be written before the text is read and learned from, which may take long.
 Status checkOutput(const fs::path& output, const fs::path& temporary)
 {
-    std::error_code code;
-    if (fs::is_directory(output, code)) {
+    if (isFolder(output)) {
         return Error{output.string(), "is a folder; expected the name of the model's file"};
     }
     const auto file = OutputFile::create(temporary);
@@ -277,8 +276,7 @@ Result<TrainedTokeniser> trainTokeniser(const TokeniserTraining& training, const
         const auto bytes = readSentencePieceModel(path);
         status = bytes ? writeFileAtomically(training.output, *bytes) : Status(bytes.error());
     }
-    std::error_code ignored;
-    fs::remove(path, ignored);
+    discard(path);
     return status ? tokeniser : Result<TrainedTokeniser>(status.error());
 }
 

@@ -3,6 +3,7 @@
 #include "engine/data/tokeniser/base/characters.h"
 #include "engine/data/tokeniser/base/part.h"
 #include "engine/data/tokeniser/json_tokeniser.h"
+#include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
 #include <nlohmann/json.hpp>
@@ -31,8 +32,7 @@ Result<nlohmann::json> readSettings(const fs::path& settings)
 /// it or do not exist.
 Result<std::string> endBySettings(const fs::path& settings)
 {
-    std::error_code ignored;
-    if (!fs::exists(settings, ignored)) {
+    if (!isThere(settings)) {
         return std::string();
     }
     const auto json = readSettings(settings);
@@ -116,8 +116,7 @@ std::vector<fs::path> tokeniserFiles(const projects::Tokeniser& tokeniser, const
     }
     std::vector<fs::path> files{tokeniser.model};
     const fs::path settings = tokeniserSettings(tokeniser.model);
-    std::error_code ignored;
-    if (tokeniser.kind == projects::TokeniserKind::TokenizerJson && fs::exists(projectDirectory / settings, ignored)) {
+    if (tokeniser.kind == projects::TokeniserKind::TokenizerJson && isThere(projectDirectory / settings)) {
         files.push_back(settings);
     }
     return files;

@@ -49,8 +49,7 @@ Result<Entries> entriesOf(const fs::path& folder)
 Status checkParts(const fs::path& path)
 {
     for (const NamedParts& parts : partsIn(path)) {
-        std::error_code ignored;
-        if (fs::is_directory(parts.training.front(), ignored)) {
+        if (isFolder(parts.training.front())) {
             return refuseParts(path, "set path to " + parts.training.front().string() + " and validation_path to " +
                                          parts.heldOut().front().string());
         }

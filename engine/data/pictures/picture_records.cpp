@@ -122,8 +122,7 @@ Result<std::vector<std::string>> linesOf(const fs::path& path)
 template <class NamesOf>
 void addNames(PictureSet& set, const fs::path& path, std::int64_t classes, const NamesOf& namesOf)
 {
-    std::error_code ignored;
-    if (path.empty() || !fs::exists(path, ignored)) {
+    if (path.empty() || !isThere(path)) {
         return;
     }
     Result<std::vector<std::string>> names = linesOf(path).and_then(namesOf);
@@ -188,13 +187,12 @@ fs::path labelsBeside(const fs::path& pictures)
         }
     }
     const fs::path labels = pictures.parent_path() / name;
-    std::error_code ignored;
-    if (name == pictures.filename() || fs::exists(labels, ignored)) {
+    if (name == pictures.filename() || isThere(labels)) {
         return labels;
     }
     const bool packed = name.ends_with(".gz");
     const fs::path other = pictures.parent_path() / (packed ? name.substr(0, name.size() - 3) : name + ".gz");
-    return fs::exists(other, ignored) ? other : labels;
+    return isThere(other) ? other : labels;
 }
 
 /// Returns the file that maps the numbers of EMNIST's classes to characters, beside a file of pictures such as

@@ -23,12 +23,6 @@ using namespace std::string_view_literals;
 constexpr std::uint8_t kMostCoarseLabels = 20;
 constexpr std::string_view kIdxHead("\0\0\x08", 3);
 
-bool isFolder(const fs::path& path)
-{
-    std::error_code ignored;
-    return fs::is_directory(path, ignored);
-}
-
 bool isIdxOfPictures(const fs::path& path)
 {
     const std::string name = path.filename().string();
@@ -228,8 +222,7 @@ std::string pictureKindOf(const fs::path& path)
 
 Found pictureRecordsIn(const fs::path& folder)
 {
-    std::error_code ignored;
-    if (fs::exists(folder / "data_batch_1", ignored) || fs::exists(folder / "batches.meta", ignored)) {
+    if (isThere(folder / "data_batch_1") || isThere(folder / "batches.meta")) {
         return Error{folder.string(), "is the Python version of CIFAR: expected the binary version "
                                       "(cifar-10-binary.tar.gz), unpacked"};
     }

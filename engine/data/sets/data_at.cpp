@@ -19,12 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Found = Result<projects::Source>;
 
-bool isFolder(const fs::path& path)
-{
-    std::error_code ignored;
-    return fs::is_directory(path, ignored);
-}
-
 projects::Source textAt(const fs::path& path)
 {
     switch (kindAt(path)) {

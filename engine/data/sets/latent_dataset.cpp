@@ -101,8 +101,7 @@ Result<std::map<std::string, StoredArray>> arraysInFolder(const fs::path& folder
     std::map<std::string, StoredArray> arrays;
     for (const char* const name : {kLatents, kLabels}) {
         const fs::path path = folder / (std::string(name) + ".npy");
-        std::error_code ignored;
-        if (!fs::exists(path, ignored)) {
+        if (!isThere(path)) {
             continue;
         }
         InputFile file = RESIDUA_TRY(InputFile::open(path));
@@ -165,8 +164,7 @@ Result<std::vector<std::int64_t>> labelsFrom(const StoredArray& array, std::int6
 /// Returns the arrays of a file or a folder, which has latents.
 Result<std::map<std::string, StoredArray>> arraysAt(const fs::path& path)
 {
-    std::error_code ignored;
-    auto arrays = RESIDUA_TRY(fs::is_directory(path, ignored) ? arraysInFolder(path) : arraysOfFile(path));
+    auto arrays = RESIDUA_TRY(isFolder(path) ? arraysInFolder(path) : arraysOfFile(path));
     if (!arrays.contains(kLatents)) {
         return Error{path.string(),
                      "has no array \"latents\", expected a safetensors file with the tensors latents and "
@@ -209,9 +207,7 @@ Result<LatentDataset::Part> partAt(const fs::path& path, const projects::LatentD
 
 Result<std::optional<projects::LatentData>> latentsAt(const fs::path& path)
 {
-    std::error_code ignored;
-    const bool isFolder = fs::is_directory(path, ignored);
-    if (isFolder ? !fs::exists(path / (std::string(kLatents) + ".npy"), ignored) : path.extension() != ".safetensors") {
+    if (isFolder(path) ? !isThere(path / (std::string(kLatents) + ".npy")) : path.extension() != ".safetensors") {
         return std::optional<projects::LatentData>();
     }
     const auto arrays = RESIDUA_TRY(arraysAt(path));

@@ -38,8 +38,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
         RESIDUA_TRY(filesBelow(std::array{folder}, {}, enters ? LinkedFolders::Entered : LinkedFolders::LeftOut));
     Listing listing{{}, std::move(found.front().hidden), {}, std::move(found.front().again)};
     for (fs::path& file : found.front().files) {
-        std::error_code ignored;
-        if (fs::is_regular_file(file, ignored)) {
+        if (isFile(file)) {
             (projects::endsIn(file.native(), endings) ? listing.files : listing.others).push_back(std::move(file));
         }
     }
@@ -133,8 +132,7 @@ std::string noteOn(const fs::path& path, DataKind kind, const FileFormat& format
 std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::string_view> endings,
                                    ReadingVersion reading)
 {
-    std::error_code ignored;
-    const auto listed = fs::is_directory(path, ignored) ? listedIn(path, endings, reading) : Listing();
+    const auto listed = isFolder(path) ? listedIn(path, endings, reading) : Listing();
     std::vector<std::string> notes;
     if (!listed) {
         return notes;
@@ -198,8 +196,7 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
 
 DataKind kindAt(const fs::path& path, ReadingVersion reading)
 {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
+    if (isFolder(path)) {
         const auto texts = filesAt(path, projects::kTextEndings, reading);
         const auto records = filesAt(path, projects::kRecordEndings, reading);
         if (records && (!texts || bytesOf(records) > bytesOf(texts))) {

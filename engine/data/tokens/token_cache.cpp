@@ -145,8 +145,7 @@ Result<std::string> tokenFileName(const std::vector<Document>& documents, projec
 
 std::optional<TokenSequence> keptTokens(const fs::path& file, const PreparationWatch& watch)
 {
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) {
+    if (!isThere(file)) {
         return std::nullopt;
     }
     auto opened = InputFile::open(file);

@@ -56,8 +56,7 @@ RunArrival arrivalOf(const fs::path& run, const fs::path& place, std::int64_t& s
     const auto arriving = RunReader::open(run);
     const auto info = arriving ? arriving->info() : Result<RunInfo>(arriving.error());
     step = info ? info->step : 0;
-    std::error_code ignored;
-    if (!fs::exists(place, ignored)) {
+    if (!isThere(place)) {
         return RunArrival::New;
     }
     const auto there = RunReader::open(place);

@@ -62,14 +62,13 @@ Status copyTo(const fs::path& from, const fs::path& to)
 Status copyAcross(const fs::path& from, const fs::path& to)
 {
     const fs::path copy = temporaryBeside(to.parent_path() / ("." + to.filename().string()));
-    std::error_code ignored;
-    fs::remove_all(copy, ignored);
+    discard(copy);
     Status put = copyTo(from, copy);
     if (put) {
         const int code = renameTo(copy, to);
         put = code == 0 ? Status(Done{}) : Status(cannotBePut(to, code));
     }
-    fs::remove_all(put ? from : copy, ignored);
+    discard(put ? from : copy);
     return put;
 }
 

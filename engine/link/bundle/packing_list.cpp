@@ -85,9 +85,8 @@ private:
     Status addProject(const fs::path& run)
     {
         const fs::path& directory = m_list.project;
-        std::error_code ignored;
         // A run moved away from its project still has its own copy of the project.
-        const bool whole = fs::exists(directory / projects::kProjectFile, ignored);
+        const bool whole = isThere(directory / projects::kProjectFile);
         const fs::path source = (whole ? directory : run / kFrozenProject) / projects::kProjectFile;
         const auto text = readFile(source);
         auto project = RESIDUA_TRY(text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error()));
@@ -100,7 +99,7 @@ private:
         std::map<std::string, std::string> renamed;
         RESIDUA_TRY(addData(project, renamed, Named::Yes));
         addText(projects::kProjectFile, renamed.empty() ? *text : projects::toJson(project));
-        if (whole && fs::exists(directory / projects::kLayoutFile, ignored)) {
+        if (whole && isThere(directory / projects::kLayoutFile)) {
             return addFile(projects::kLayoutFile, directory / projects::kLayoutFile);
         }
         return Done{};
@@ -109,8 +108,7 @@ private:
     Status addIdentity()
     {
         std::string known = identityOf(m_list.project);
-        std::error_code ignored;
-        const bool isProject = fs::exists(m_list.project / projects::kProjectFile, ignored);
+        const bool isProject = isThere(m_list.project / projects::kProjectFile);
         if (known.empty() && isProject && m_listing == Listing::ToPack) {
             auto ensured = ensureIdentity(m_list.project);
             if (ensured) {
@@ -221,8 +219,7 @@ private:
         std::string name = source.has_filename() ? source.filename().string() : kDataFolder;
         name.erase(0, name.find_first_not_of('.')); // an unpacked project has no hidden files
         std::string place = std::string(kDataFolder) + "/" + name;
-        std::error_code ignored;
-        for (int number = 2; m_taken.contains(place) || fs::exists(m_list.project / place, ignored); ++number) {
+        for (int number = 2; m_taken.contains(place) || isThere(m_list.project / place); ++number) {
             place = std::string(kDataFolder) + "/" + std::to_string(number) + "-" + name;
         }
         m_taken.insert(place);

@@ -84,9 +84,8 @@ private:
 void tellLacking(const BundleContents& contents, UnpackedBundle& result)
 {
     for (const BundledPart& part : contents.data) {
-        std::error_code ignored;
         const fs::path place = (result.project / part.name).lexically_normal();
-        if (fs::exists(place, ignored)) {
+        if (isThere(place)) {
             continue;
         }
         if (part.files == 0) {
@@ -107,8 +106,7 @@ void tellOutside(UnpackedBundle& result)
     const auto add = [&](projects::Project project) {
         for (const DataPath& path : dataPathsOf(project)) {
             const fs::path place = (result.project / *path.path).lexically_normal();
-            std::error_code ignored;
-            if (!placeWithin(result.project, place) && fs::exists(place, ignored)) {
+            if (!placeWithin(result.project, place) && isThere(place)) {
                 outside.insert(place.string());
             }
         }

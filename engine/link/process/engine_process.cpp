@@ -62,9 +62,8 @@ void closeBoth(const Pipe& pipe)
 const char* givenCommand()
 {
     const char* const named = std::getenv(kVariable);
-    std::error_code ignored;
     const bool isCommand = named != nullptr && std::strchr(named, ' ') != nullptr;
-    return isCommand && !std::filesystem::exists(named, ignored) ? named : nullptr;
+    return isCommand && !isThere(named) ? named : nullptr;
 }
 
 Error notInstalled()

@@ -213,8 +213,7 @@ Status RemoteStore::makeProject(const OfferFiles& offer, const fs::path& project
         }
     }
     fs::rename(made, m_folder / project, code);
-    std::error_code ignored;
-    if (code && !fs::is_directory(m_folder / project, ignored)) { // another connection may have been faster
+    if (code && !isFolder(m_folder / project)) { // another connection may have been faster
         return systemError(m_folder / project, "cannot be created", code.value());
     }
     trimPlace(m_folder, m_scratch.path());

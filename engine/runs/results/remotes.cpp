@@ -197,8 +197,7 @@ EngineRemote backgroundRemote()
 Result<std::vector<EngineRemote>> namedRemotes()
 {
     const std::filesystem::path file = remotesFile();
-    std::error_code ignored;
-    if (file.empty() || !std::filesystem::exists(file, ignored)) {
+    if (file.empty() || !isThere(file)) {
         return std::vector<EngineRemote>();
     }
     const Result<std::string> text = readFile(file);

@@ -453,10 +453,9 @@ std::vector<RunInfo> listRuns(const fs::path& folder, const std::vector<fs::path
     std::vector<RunInfo> runs;
     addRuns(folder, Depth::AndFolders, runs);
     for (const fs::path& run : further) {
-        std::error_code ignored;
         const bool known =
             std::ranges::any_of(runs, [&](const RunInfo& each) { return each.directory == run.string(); });
-        if (!known && fs::exists(run / kRunFile, ignored)) {
+        if (!known && isThere(run / kRunFile)) {
             runs.push_back(listed(run));
         }
     }

@@ -113,8 +113,7 @@ Result<fs::path> trashRun(const fs::path& given)
 {
     const fs::path named = given.lexically_normal();
     const fs::path run = named.has_filename() ? named : named.parent_path(); // written with a trailing slash
-    std::error_code ignored;
-    if (!fs::exists(run / kRunFile, ignored)) {
+    if (!isThere(run / kRunFile)) {
         return Error{run.string(), "is no run"};
     }
     if (isRunLocked(run)) {

@@ -79,11 +79,10 @@ MemberStatus statusWithoutRun(const fs::path& run)
 
 MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
 {
-    std::error_code code;
-    if (!fs::exists(run, code)) {
+    if (!isThere(run)) {
         return member::Pending{};
     }
-    if (!fs::exists(run / kRunFile, code)) {
+    if (!isThere(run / kRunFile)) {
         return statusWithoutRun(run);
     }
     const Result<RunReader> reader = RunReader::open(run);

@@ -355,9 +355,8 @@ CheckpointWriter::CheckpointWriter(CheckpointWriter&& other) noexcept
 
 CheckpointWriter::~CheckpointWriter()
 {
-    std::error_code ignored;
     if (!m_temporary.empty()) {
-        fs::remove_all(m_temporary, ignored);
+        discard(m_temporary);
     }
 }
 
@@ -415,8 +414,7 @@ Status CheckpointWriter::end(const CheckpointRule& rule)
     if (status) {
         status = replaceFolder(m_temporary, checkpointDirectory(m_run, m_state.step));
     }
-    std::error_code code;
-    fs::remove_all(m_temporary, code); // the remains of a failure, or the checkpoint that was exchanged
+    discard(m_temporary); // the remains of a failure, or the checkpoint that was exchanged
     m_temporary.clear();
     if (!status) {
         return status;

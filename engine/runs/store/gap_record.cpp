@@ -107,8 +107,7 @@ Status writeGap(const fs::path& runDirectory, const Gap& gap)
 Result<std::optional<Gap>> readGap(const fs::path& runDirectory)
 {
     const fs::path path = runDirectory / kGapFile;
-    std::error_code code;
-    if (!fs::exists(path, code)) {
+    if (!isThere(path)) {
         return std::optional<Gap>();
     }
     const auto text = RESIDUA_TRY(readFile(path));

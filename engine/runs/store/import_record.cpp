@@ -62,8 +62,7 @@ Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord
 Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory)
 {
     const std::filesystem::path path = runDirectory / kImportFile;
-    std::error_code code;
-    if (!std::filesystem::exists(path, code)) {
+    if (!isThere(path)) {
         return std::optional<ImportRecord>();
     }
     const auto text = RESIDUA_TRY(readFile(path));

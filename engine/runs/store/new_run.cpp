@@ -28,8 +28,7 @@ Result<NewRun> NewRun::in(Result<HeldDirectory> claimed)
     }
     auto scratch = ScratchFolder::beside(claimed->path);
     if (!scratch) {
-        std::error_code ignored;
-        fs::remove_all(claimed->path, ignored);
+        discard(claimed->path);
         return scratch.error();
     }
     return NewRun(*std::move(claimed), *std::move(scratch));
@@ -38,8 +37,7 @@ Result<NewRun> NewRun::in(Result<HeldDirectory> claimed)
 NewRun::~NewRun()
 {
     if (m_claimed.lock.isOpen()) {
-        std::error_code ignored;
-        fs::remove_all(m_claimed.path, ignored);
+        discard(m_claimed.path);
     }
 }
 

@@ -102,8 +102,7 @@ bool isDebris(const fs::directory_entry& entry, const std::string& name)
 /// True if the store has recorded steps, as that of a run whose run.json was lost.
 bool hasRecordedSteps(const fs::path& store)
 {
-    std::error_code ignored;
-    if (!fs::exists(store, ignored)) {
+    if (!isThere(store)) {
         return false;
     }
     const auto database = Database::openForReading(store);
@@ -117,8 +116,7 @@ void clearDebris(const fs::path& directory)
     std::error_code code;
     for (fs::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code)) {
         if (entry->path().filename() != kLockFile) {
-            std::error_code ignored;
-            fs::remove_all(entry->path(), ignored);
+            discard(entry->path());
         }
     }
 }
@@ -133,8 +131,7 @@ void removeIn(const fs::path& folder, IsDoomed&& isDoomed)
     }
     for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
         if (isDoomed(entry->path().filename().string())) {
-            std::error_code ignored;
-            fs::remove_all(entry->path(), ignored);
+            discard(entry->path());
         }
     }
 }
@@ -212,8 +209,7 @@ void sweepRuns(const fs::path& folder)
             continue;
         }
         if (const auto lock = lockRun(directory); lock && holdsDebrisAlone(directory)) {
-            std::error_code ignored;
-            fs::remove_all(directory, ignored);
+            discard(directory);
         }
     }
 }

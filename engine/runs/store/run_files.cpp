@@ -231,8 +231,7 @@ Result<RunFile> readRunFile(const fs::path& runDirectory)
     const fs::path path = runDirectory / kRunFile;
     const auto text = readFile(path);
     if (!text) {
-        std::error_code ignored;
-        const bool cutOff = fs::is_directory(runDirectory, ignored) && !fs::exists(path, ignored);
+        const bool cutOff = isFolder(runDirectory) && !isThere(path);
         return cutOff ? Error{runDirectory.string(), "has no " + std::string(kRunFile) +
                                                          ": it is no run, or one that was cut off before it began"}
                       : text.error();

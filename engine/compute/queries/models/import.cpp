@@ -51,8 +51,7 @@ private:
 
     Status readConfig()
     {
-        std::error_code code;
-        if (!fs::is_directory(m_request.folder, code)) {
+        if (!isFolder(m_request.folder)) {
             return Error{m_request.folder.string(),
                          "is no folder; expected one with config.json and model.safetensors"};
         }

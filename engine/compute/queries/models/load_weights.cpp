@@ -88,9 +88,7 @@ private:
     std::vector<std::string> classesBesideFile()
     {
         const std::filesystem::path path = m_request.file.parent_path() / "config.json";
-        std::error_code code;
-        if (m_request.project.network.objective != projects::Objective::Classification ||
-            !std::filesystem::is_regular_file(path, code)) {
+        if (m_request.project.network.objective != projects::Objective::Classification || !isFile(path)) {
             return {};
         }
         const Result<std::string> text = readFile(path);

@@ -328,10 +328,9 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
     Companions companions;
     const char* const name = json ? kJsonTokeniser : kPieceTokeniser;
     companions.files[name] = model;
-    std::error_code code;
     for (const char* const other : kBeside) {
         const bool belongs = model.filename() == name || (json && settings.filename() == other);
-        if (belongs && fs::is_regular_file(model.parent_path() / other, code)) {
+        if (belongs && isFile(model.parent_path() / other)) {
             companions.files[other] = model.parent_path() / other;
         }
     }
@@ -383,8 +382,7 @@ Result<Companions> tokeniserCompanions(const projects::Project& project, const f
         return Companions{};
     }
     const fs::path model = projectDirectory / tokeniser->model;
-    std::error_code code;
-    if (!fs::is_regular_file(model, code)) {
+    if (!isFile(model)) {
         notes.push_back("the tokeniser is left out: there is no file " + model.string());
         return Companions{};
     }
