@@ -33,7 +33,6 @@ public:
         beginTopology(m_setting, m_code.text, {loop.equation});
         m_code.beginInit();
         writeParameters();
-        out().outdent();
         if (hasTwoFactors()) {
             writeFactors();
         }
@@ -180,7 +179,6 @@ private:
         out().line(m_gate.bound == LaurelBound::None      ? "return self.factor"
                    : m_gate.bound == LaurelBound::Sigmoid ? "return torch.sigmoid(self.factor)"
                                                           : "return torch.softmax(self.factor, dim=1)");
-        out().outdent();
     }
 
     const TopologySetting& m_setting;
@@ -210,7 +208,6 @@ self.project = nn.ModuleList(
     nn.Linear(j * %1, %1, bias=False) for j in range(1, %2)
 ))",
               {d, written(setting.layers + 2)});
-    out.outdent();
     code.parameters(setting);
     beginForward(setting, out);
     const std::int64_t absent = setting.layers - setting.present;

@@ -12,14 +12,11 @@ namespace residua::projects {
 Result<GraphCode> GraphWriter::write()
 {
     PythonText bodies;
-    bodies.indent();
     for (const GraphMethod& method : m_made.methods) {
         RESIDUA_TRY(writeMethod(method, bodies));
     }
     PythonText text;
-    text.line("class " + m_made.name + "(nn.Module):");
-    text.indent();
-    text.docstring(m_made.doc);
+    text.beginClass(m_made.name, m_made.doc);
     if (!m_init.empty() || m_made.takesFactor) {
         text.define(m_made.takesFactor ? "__init__(self, factor)" : "__init__(self)");
         text.line("super().__init__()");
@@ -99,7 +96,6 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
         value = "self.factor * (" + value + ")";
     }
     text.line("return " + value + (m_made.mixesValues ? ", values" : ""));
-    text.outdent();
 }
 
 std::set<NodeId> GraphWriter::nodesBehind(NodeId last) const

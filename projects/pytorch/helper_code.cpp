@@ -365,13 +365,10 @@ public:
 
     std::string write()
     {
-        m_text.line("class " + m_name + "(nn.Module):");
-        m_text.indent();
-        m_text.docstring(words());
+        m_text.beginClass(m_name, words());
         writeInit();
         m_text.define("split(self, x, heads)", {"[batch, time, heads · e] to [batch, heads, time, e]."});
         m_text.line("return x.unflatten(-1, (heads, self.head_dim)).transpose(1, 2)");
-        m_text.outdent();
         writeForward();
         return m_text.text();
     }
@@ -447,7 +444,6 @@ self.heads, self.head_dim = heads, head_dim
             m_text.line("self.q_norm = nn.RMSNorm(" + (isAll ? inner : "head_dim") + ", eps=norm_eps)");
             m_text.line("self.k_norm = nn.RMSNorm(" + (isAll ? shared : "head_dim") + ", eps=norm_eps)");
         }
-        m_text.outdent();
     }
 
     [[nodiscard]] std::string frequencies() const
@@ -486,7 +482,6 @@ k = self.split(%2, %3)
         m_text.line("mixed = " + mixture());
         const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
         m_text.line("return " + made + (m_traits.mixesValues ? ", own" : ""));
-        m_text.outdent();
     }
 
     /// Returns the expression of the attention's output. Writes the lines that it needs first.

@@ -138,7 +138,6 @@ TopologyCode MixWriter::write()
     beginTopology(m_setting, m_code.text, wordsOf(m_mix, m_plan));
     m_code.beginInit();
     writeParameters();
-    out().outdent();
     if (!m_ofTokens) {
         writeWeights();
     }
@@ -344,7 +343,6 @@ void MixWriter::writeWeights()
         writeSoftmaxOverReaders();
     }
     writeRows("c", m_mix.normalise == NormaliseOver::Sources);
-    out().outdent();
 }
 
 void MixWriter::writeRows(const std::string& all, bool softmax)
@@ -375,7 +373,6 @@ void MixWriter::writeGates()
     if (gatesEntries()) {
         out().define("gates(self)", {"The vectors v of every mix: [sources, features]."});
         writeRows("self.gate");
-        out().outdent();
     }
     out().define("gated(self, c, v, entry)", {"The weight of an entry for each token: [..., 1] or with its features."});
     const std::string relu = m_mix.gate.reluGradAtZero == ReluGradAtZero::One ? "open_relu(" : "F.relu(";
@@ -386,7 +383,6 @@ void MixWriter::writeGates()
     out().line(std::string("s = (") + (raw ? "entry" : "F.rms_norm(entry, entry.shape[-1:], eps=1e-6)") +
                " @ v).unsqueeze(-1)");
     out().line(m_mix.gate.kind == GateKind::Outside ? "return c + " + relu + "s)" : "return " + relu + "c + s)");
-    out().outdent();
 }
 
 void MixWriter::writeRegulariser()
@@ -406,7 +402,6 @@ return %1 * (p * p.log()).sum())",
         out().lines("return %1 * (%2 - (p ** %3).sum())",
                     {pythonReal(weight / (q - 1)), written(readers), pythonReal(q)});
     }
-    out().outdent();
 }
 
 void MixWriter::writeMix()
@@ -446,7 +441,6 @@ return sum(%2 * stack[i] for c, %3i in zip(weights[%4], %5SOURCES[j])))",
                      hasFrozen() ? "(" + plain + " if (i, j) in FROZEN else " + gated + ")" : gated,
                      gatesEntries() ? "v, " : "", key, gatesEntries() ? "gates[" + key + "], " : ""});
     }
-    out().outdent();
 }
 
 void MixWriter::writeTokenMix()
@@ -513,7 +507,6 @@ for j, layer in enumerate(layers, start=1):)",
     out().lines(isFull() ? "stack[j] = x" : "");
     out().outdent();
     writeResult();
-    out().outdent();
 }
 
 std::string MixWriter::residual() const

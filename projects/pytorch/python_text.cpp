@@ -93,9 +93,17 @@ void PythonText::lines(std::string_view text, std::initializer_list<std::string>
     }
 }
 
+void PythonText::beginClass(const std::string& name, const std::vector<std::string>& paragraphs)
+{
+    line("class " + name + "(nn.Module):");
+    indent();
+    docstring(paragraphs);
+}
+
 void PythonText::define(const std::string& head, const std::vector<std::string>& paragraphs)
 {
     line();
+    m_depth = 1;
     line("def " + head + ":");
     indent();
     if (!paragraphs.empty()) {

@@ -20,7 +20,11 @@ public:
     void lines(std::string_view text, std::initializer_list<std::string> values = {});
     void indent() { ++m_depth; }
     void outdent() { --m_depth; }
-    /// Adds an empty line and "def head:" with its docstring, if any. Leaves the depth at that of the body.
+    /// Begins a class of the module: "class name(nn.Module):" and its docstring. Leaves the depth at that of its
+    /// members.
+    void beginClass(const std::string& name, const std::vector<std::string>& paragraphs);
+    /// Begins a method of the class, whatever the depth: an empty line and "def head:" with its docstring, if any.
+    /// Leaves the depth at that of its body.
     void define(const std::string& head, const std::vector<std::string>& paragraphs = {});
     /// Adds `"""text"""` on one line if it fits, else wrapped between words. Paragraphs are separated by empty lines.
     void docstring(const std::vector<std::string>& paragraphs);

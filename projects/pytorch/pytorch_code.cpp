@@ -285,12 +285,11 @@ private:
     void writeNetwork()
     {
         PythonText& out = m_network;
-        out.line("class Network(nn.Module):");
-        out.indent();
-        out.docstring({"A stem, " + std::to_string(m_layers.stored) + (m_layers.stored == 1 ? " layer" : " layers") +
-                       " of " + std::to_string(m_project.stack().width) +
-                       " features wired by the topology, and a head." +
-                       (hasLoops() ? " Loops visit layers several times with the same weights." : "")});
+        out.beginClass("Network",
+                       {"A stem, " + std::to_string(m_layers.stored) + (m_layers.stored == 1 ? " layer" : " layers") +
+                        " of " + std::to_string(m_project.stack().width) +
+                        " features wired by the topology, and a head." +
+                        (hasLoops() ? " Loops visit layers several times with the same weights." : "")});
         writeNames("conditions", m_alone ? m_conditions : std::set<std::string>());
         writeNames("labels", m_labels);
         out.define("__init__(self)");
@@ -302,23 +301,20 @@ private:
             out.line(line);
         }
         if (m_readsDepth) {
-            m_network.comment("The place of each layer, from 0 to 1.");
-            m_network.line("for j, layer in enumerate(self.layers.values()):");
-            m_network.indent();
-            m_network.line("layer.depth = j / max(1, len(self.layers) - 1)");
-            m_network.outdent();
+            out.comment("The place of each layer, from 0 to 1.");
+            out.lines(R"(
+for j, layer in enumerate(self.layers.values()):
+    layer.depth = j / max(1, len(self.layers) - 1))");
         }
         writeOrder(out, m_helpers, m_project.stack(), m_layers);
         out.line("self.topology = Topology()");
         out.line("self.head = Head()");
         writeHeadNorms();
-        out.outdent();
         const std::string arguments = entering() + furtherArguments();
         out.define("forward(self, " + arguments + ")",
                    m_alone ? std::vector<std::string>() : std::vector<std::string>{resultsText()});
         if (!m_labels.empty()) {
             out.line("return self.outputs(" + arguments + ")[0]");
-            out.outdent();
             out.define("outputs(self, " + arguments + ")",
                        {"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
         }
@@ -329,7 +325,6 @@ private:
                                  given(m_headConditions) + ")";
         const bool single = furtherPorts(m_project.network.head).empty();
         out.line("return " + (m_alone ? "" : outputsOf(GraphRef::stem(), "x") + (single ? ", " : ", *")) + head);
-        out.outdent();
         if (m_alone) {
             writeExits(arguments);
             writeLoss();
@@ -374,7 +369,6 @@ for _, leaves in exits[:-1]:
     stays = stays * (1 - leaves)
 return outputs, torch.cat(shares + [stays], dim=-1))",
                   {});
-        out.outdent();
     }
 
     /// Writes a member of the class with these names, if there are any.
@@ -471,12 +465,7 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         PythonText& out = m_network;
         std::string outputs = "output";
         std::string given = objective.target == Element::Token ? "targets" : "target";
-        std::string value = learnsVariance(m_project, m_project.network) ? noiseLossText(m_project, entering())
-                                                                         : std::string(objective.pyTorch);
-        if (objective.smooths && m_project.network.labelSmoothing > 0) {
-            value.replace(value.size() - 1, 1,
-                          ", label_smoothing=" + pythonReal(m_project.network.labelSmoothing) + ")");
-        }
+        std::string value = objectiveText(m_project, m_project.network, entering());
         for (const std::string& label : m_labels) {
             outputs += ", " + label;
             given += ", " + label + "_targets";
@@ -490,7 +479,6 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         if (regularised) {
             out.line("return loss + self.regulariser() if self.training else loss");
         }
-        out.outdent();
     }
 
     void writeRegulariser()
@@ -500,7 +488,6 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         const std::string entropy = m_topology.regularises ? "self.topology.regulariser()" : "";
         if (!decaysProducts()) {
             out.line("return " + entropy);
-            out.outdent();
             return;
         }
         out.docstring({std::string("Frobenius decay, λ/2 Σ ‖u v‖² over the weights of low rank") +
@@ -511,7 +498,6 @@ return outputs, torch.cat(shares + [stays], dim=-1))",
         out.line("squares = [((m.u.t() @ m.u) * (m.v.flatten(1) @ m.v.flatten(1).t())).sum() for m in low_rank]");
         out.line("return " + pythonReal(m_project.training.frobeniusDecay / 2) + " * sum(squares)" +
                  (entropy.empty() ? "" : " + " + entropy));
-        out.outdent();
     }
 
     const Project& m_project;

@@ -118,7 +118,6 @@ self.register_buffer("permutations", torch.eye(%1)[permutations], persistent=Fal
                            {"write", started(home, start.writeOn, start.writeOff)},
                            {"exit_bias", "torch.full((" + n + ",), -math.log(" +
                                              written(std::max<std::int64_t>(m_streams.streams - 1, 1)) + "))"}});
-        out().outdent();
     }
 
     /// Returns `on` where the indicator is 1 and `off` elsewhere. Empty if they are equal.
@@ -157,7 +156,6 @@ ones = (1,) * (streams.dim() - 1)
             writeConstraint();
         }
         out().line("return " + connections());
-        out().outdent();
     }
 
     void writeConstraint()
@@ -227,7 +225,6 @@ bias = self.exit_bias.reshape((-1,) + (1,) * (streams.dim() - 1))
 weights = torch.sigmoid(self.exit_scale * y + bias) + %1
 return (weights * streams).sum(0))",
                     {pythonReal(kStreamEpsilon)});
-        out().outdent();
     }
 
     void writeForward()

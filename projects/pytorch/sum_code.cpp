@@ -30,7 +30,6 @@ TopologyCode codeOfPlainSum(const TopologySetting& setting)
     if (setting.changesState()) {
         code.beginInit();
         code.loops(setting);
-        out.outdent();
     }
     beginForward(setting, out);
     out.line(setting.changesState() ? "for j, layer in enumerate(layers, start=1):" : "for layer in layers:");
@@ -81,7 +80,6 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     });
     code.parameters(setting,
                     {{"coefficient", frozen.empty() ? "torch.ones(len(LEARNED))" : "torch.tensor([" + starts + "])"}});
-    out.outdent();
     out.define("read(self, target, x, stack)");
     out.line("for w, (i, j) in zip(self.coefficient, LEARNED):");
     if (!frozen.empty()) {
@@ -91,7 +89,6 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     if j == target:
         x = x + (w - 1) * stack[i]
 return x)");
-    out.outdent();
     beginForward(setting, out);
     out.lines(R"(
 %1

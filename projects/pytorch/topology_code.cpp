@@ -221,9 +221,7 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
         text.comment("The number of each layer's weights, which visits share.");
         text.lines("ROWS = %1\n\n\n", {repeatingText(rows)});
     }
-    text.line("class Topology(nn.Module):");
-    text.indent();
-    text.docstring(paragraphs);
+    text.beginClass("Topology", paragraphs);
 }
 
 void beginForward(const TopologySetting& setting, PythonText& text)

@@ -213,11 +213,10 @@ private:
     void writeClass()
     {
         PythonText& out = m_text;
-        out.line("class Network(nn.Module):");
-        out.indent();
-        out.docstring({"The towers " +
-                       joinedText(m_parts, ", ", [](const Part& part) { return plainText(part.network.name); }) +
-                       ". Each reads values of those before it."});
+        out.beginClass("Network",
+                       {"The towers " +
+                        joinedText(m_parts, ", ", [](const Part& part) { return plainText(part.network.name); }) +
+                        ". Each reads values of those before it."});
         writeNames("conditions", m_code.conditions);
         writeNames("labels", m_code.labels);
         writeNames("others", m_code.others);
@@ -229,16 +228,13 @@ private:
         for (const Part& part : m_parts) {
             out.lines("%1", {part.network.frozen ? "self." + part.attribute + ".requires_grad_(False)" : ""});
         }
-        out.outdent();
         out.define("forward(self, " + arguments() + ")");
         out.line("return self.values(" + arguments() + ")[\"" + plainText(outputOf(m_project.network)) + "\"]");
-        out.outdent();
         writeValues();
         out.define("outputs(self, " + arguments() + ")", {"What forward() returns, and the outputs of the others."});
         out.line("values = self.values(" + arguments() + ")");
         out.line("return tuple(values[name] for name in (\"" + plainText(outputOf(m_project.network)) +
                  "\", *self.others))");
-        out.outdent();
         writeTrain();
         writeLosses();
         writeLoss();
@@ -269,7 +265,6 @@ private:
                         ")");
         }
         m_text.line("return values");
-        m_text.outdent();
     }
 
     /// Frozen towers run as in an evaluation.
@@ -284,7 +279,6 @@ private:
             m_text.lines("%1", {part.network.frozen ? "self." + part.attribute + ".eval()" : ""});
         }
         m_text.line("return self");
-        m_text.outdent();
     }
 
     /// Returns the name by which the tower's objective is recorded.
@@ -322,13 +316,7 @@ private:
                 continue;
             }
             m_text.line("output = " + valueText(outputOf(part.network)));
-            const ObjectiveTraits& objective = traitsOf(part.network.objective);
-            std::string value = learnsVariance(m_project, part.network) ? noiseLossText(m_project, entering())
-                                                                        : std::string(objective.pyTorch);
-            if (objective.smooths && part.network.labelSmoothing > 0) {
-                value.replace(value.size() - 1, 1,
-                              ", label_smoothing=" + pythonReal(part.network.labelSmoothing) + ")");
-            }
+            std::string value = objectiveText(m_project, part.network, entering());
             for (const std::string& label :
                  &part.network == &m_project.network ? m_code.labels : std::vector<std::string>()) {
                 value += " + F.cross_entropy(" + valueText(valueOf(part.network, label)) + ", " + label + "_targets)";
@@ -345,7 +333,6 @@ private:
             m_text.line(lossText(loss.name) + " = " + expressionOf(loss, output, wanted));
         }
         m_text.line("return losses");
-        m_text.outdent();
     }
 
     /// Returns the weighted sum of a group's losses.
@@ -386,11 +373,7 @@ private:
         const bool several = groups.size() > 1;
         if (several) {
             m_text.define("train_only(self, *towers)");
-            m_text.line("for name, tower in self.named_children():");
-            m_text.indent();
-            m_text.line("tower.requires_grad_(name in towers)");
-            m_text.outdent();
-            m_text.outdent();
+            m_text.lines("for name, tower in self.named_children():\n    tower.requires_grad_(name in towers)");
         }
         m_text.define("loss(self, " + lossArguments() + ")",
                       {several
@@ -407,7 +390,6 @@ private:
             regularisers += part.code.regularises ? " + self." + part.attribute + ".regulariser()" : "";
         }
         m_text.line("return loss" + (regularisers.empty() ? "" : regularisers + " if self.training else loss"));
-        m_text.outdent();
     }
 
     const Project& m_project;
@@ -437,11 +419,18 @@ bool learnsVariance(const Project& project, const Network& network)
     return traitsOf(network.objective).diffuses && project.data.diffusion.learnsVariance;
 }
 
-std::string noiseLossText(const Project& project, const std::string& x)
+std::string objectiveText(const Project& project, const Network& network, const std::string& x)
 {
-    const Diffusion& diffusion = project.data.diffusion;
-    return "noise_loss(output, target, " + x + ", " + kTimestep + ", " + std::to_string(diffusion.steps) + ", " +
-           pythonReal(diffusion.first) + ", " + pythonReal(diffusion.last) + ")";
+    if (learnsVariance(project, network)) {
+        const Diffusion& diffusion = project.data.diffusion;
+        return "noise_loss(output, target, " + x + ", " + kTimestep + ", " + std::to_string(diffusion.steps) + ", " +
+               pythonReal(diffusion.first) + ", " + pythonReal(diffusion.last) + ")";
+    }
+    const ObjectiveTraits& objective = traitsOf(network.objective);
+    const std::string text(objective.pyTorch);
+    return objective.smooths && network.labelSmoothing > 0
+               ? text.substr(0, text.size() - 1) + ", label_smoothing=" + pythonReal(network.labelSmoothing) + ")"
+               : text;
 }
 
 std::string conditionVariable(const std::string& condition)

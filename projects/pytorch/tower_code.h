@@ -19,8 +19,9 @@ using ValueVariables = std::map<std::string, std::string>;
 
 /// True if the tower's objective trains the variances of diffusion.
 [[nodiscard]] bool learnsVariance(const Project& project, const Network& network);
-/// Returns the loss that trains them, an expression of `output`, `target`, the input `x` and the condition kTimestep.
-[[nodiscard]] std::string noiseLossText(const Project& project, const std::string& x);
+/// Returns the loss of the network's objective, an expression of `output` and its target. One that trains the variances
+/// also reads the input `x` and the condition kTimestep.
+[[nodiscard]] std::string objectiveText(const Project& project, const Network& network, const std::string& x);
 
 /// The code of one tower of several.
 struct TowerCode {
