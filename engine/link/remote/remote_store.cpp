@@ -64,7 +64,7 @@ Status copyStore(const fs::path& store, const fs::path& copy)
 }
 
 template <class Answer>
-FileAnswer orRefused(Result<Answer> answer)
+std::optional<FileAnswer> orRefused(Result<Answer> answer)
 {
     return answer ? FileAnswer(*std::move(answer)) : FileAnswer(FilesRefused{answer.error()});
 }
@@ -92,48 +92,19 @@ std::optional<Frame> RemoteStore::answer(Frame request)
     if (!read) {
         return frameOf(FileAnswer(FilesRefused{read.error()}));
     }
-    std::string bytes = std::move(read->bytes);
+    std::string bytes;
     const std::optional<FileAnswer> answer =
-        std::visit([&](const auto& asked) { return handle(asked, bytes); }, read->message);
+        std::visit(Overloaded{[&](const OfferFiles& offer) { return orRefused(offered(offer)); },
+                              [&](const StorePart& part) -> std::optional<FileAnswer> {
+                                  m_stored = m_stored ? store(part, read->bytes) : m_stored;
+                                  return std::nullopt;
+                              },
+                              [&](const OpenRecord& asked) { return orRefused(openRecord(asked)); },
+                              [&](const OpenCheckpoint& asked) { return orRefused(openCheckpoint(asked)); },
+                              [&](const OpenEffects& asked) { return orRefused(openEffects(asked)); },
+                              [&](const ReadPart& part) { return orRefused(readPart(part, bytes)); }},
+                   read->message);
     return answer ? std::optional(frameOf(*answer, std::move(bytes))) : std::nullopt;
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const OfferFiles& offer, std::string& bytes)
-{
-    bytes.clear();
-    return orRefused(offered(offer));
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const StorePart& part, std::string& bytes)
-{
-    if (m_stored) {
-        m_stored = store(part, bytes);
-    }
-    return std::nullopt;
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const OpenRecord& request, std::string& bytes)
-{
-    bytes.clear();
-    return orRefused(openRecord(request));
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const OpenCheckpoint& request, std::string& bytes)
-{
-    bytes.clear();
-    return orRefused(openCheckpoint(request));
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const OpenEffects& request, std::string& bytes)
-{
-    bytes.clear();
-    return orRefused(openEffects(request));
-}
-
-std::optional<FileAnswer> RemoteStore::handle(const ReadPart& request, std::string& bytes)
-{
-    bytes.clear();
-    return orRefused(readPart(request, bytes));
 }
 
 fs::path RemoteStore::contentOf(const std::string& hash) const
@@ -360,8 +331,6 @@ Result<FilePart> RemoteStore::readPart(const ReadPart& request, std::string& byt
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kKept{24}; ///< a longer pause than between the offer of a project and its run
 

@@ -49,13 +49,6 @@ private:
         : m_folder(std::move(folder)), m_scratch(std::move(scratch))
     {
     }
-    [[nodiscard]] std::optional<FileAnswer> handle(const OfferFiles& offer, std::string& bytes);
-    [[nodiscard]] std::optional<FileAnswer> handle(const StorePart& part, std::string& bytes);
-    [[nodiscard]] std::optional<FileAnswer> handle(const OpenRecord& request, std::string& bytes);
-    [[nodiscard]] std::optional<FileAnswer> handle(const OpenCheckpoint& request, std::string& bytes);
-    [[nodiscard]] std::optional<FileAnswer> handle(const OpenEffects& request, std::string& bytes);
-    [[nodiscard]] std::optional<FileAnswer> handle(const ReadPart& request, std::string& bytes);
-
     [[nodiscard]] Result<FilesLacking> offered(const OfferFiles& offer);
     [[nodiscard]] Status checkOffer(const OfferFiles& offer) const;
     [[nodiscard]] Status makeProject(const OfferFiles& offer, const std::filesystem::path& project) const;
@@ -80,10 +73,9 @@ private:
 };
 
 /// Removes from a place's folder what was not used for the longest time, until its files are within
-/// kPlaceLimit: first
-/// files that no project has, then projects with the files that no other one has. Keeps the project of a run that is
-/// being written, and what was used within the last day. A run whose project was removed gets it again when it is
-/// used with a project. `scratch` is a folder on the same file system, for what is being removed.
+/// kPlaceLimit: first files that no project has, then projects with the files that no other one has. Keeps the project
+/// of a run that is being written, and what was used within the last day. A run whose project was removed gets it again
+/// when it is used with a project. `scratch` is a folder on the same file system, for what is being removed.
 void trimPlace(const std::filesystem::path& folder, const std::filesystem::path& scratch);
 
 } // namespace residua::engine
