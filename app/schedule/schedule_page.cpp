@@ -139,9 +139,32 @@ QWidget* SchedulePage::makePresetRow()
     auto* row = rowIn(widget);
     row->addWidget(caption(tr("Method"), m_preset, widget));
     row->addWidget(m_preset, 1);
+    row->addWidget(makeUnitField());
     row->addStretch(1);
     connect(m_preset, &QComboBox::activated, this, &SchedulePage::usePreset);
     return widget;
+}
+
+/// A loop's layers are left out one by one, or by whole visits.
+QWidget* SchedulePage::makeUnitField()
+{
+    m_unitField = new QWidget(this);
+    m_unit = new QComboBox(m_unitField);
+    m_unit->setObjectName(QStringLiteral("stageUnit"));
+    m_unit->setAccessibleName(tr("What is left out together"));
+    m_unit->setToolTip(tr("Whole visits of a loop: at least one is kept, and layers outside loops always train"));
+    m_unit->addItems({tr("layers"), tr("whole visits")}); // as DropUnit
+    m_unit->setMinimumWidth(kNarrowField);
+    auto* row = rowIn(m_unitField);
+    row->setContentsMargins({});
+    row->addWidget(caption(tr("leaves out"), m_unit, m_unitField));
+    row->addWidget(m_unit, 1);
+    connect(m_unit, &QComboBox::activated, this, [this](int index) {
+        projects::StageSchedule schedule = m_project->stack().schedule;
+        schedule.unit = static_cast<projects::DropUnit>(index);
+        take(schedule);
+    });
+    return m_unitField;
 }
 
 QWidget* SchedulePage::makeEmpty()
@@ -275,7 +298,10 @@ void SchedulePage::showProject()
     if (other) {
         showValue(*m_lengths, QString::fromStdString(projects::stageLengthsText(schedule)));
     }
-    m_ribbon->setPlan(schedule, m_project->training, m_project->network.depth());
+    const bool loops = !m_project->stack().loops.empty() || projects::leavesOutVisits(schedule);
+    m_unitField->setVisible(staged && loops && projects::leavesOutLayers(schedule.axis));
+    m_unit->setCurrentIndex(static_cast<int>(schedule.unit));
+    m_ribbon->setPlan(m_project->stack(), m_project->training);
     showPreset();
 }
 
@@ -287,6 +313,7 @@ void SchedulePage::showPreset()
     const auto follows = [&](const projects::SchedulePreset& preset) {
         rules.stages = preset.rules.stages;
         rules.fullModelSteps = 0;
+        rules.unit = preset.rules.unit;
         rules.growthWarmup = m_project->stack().schedule.growthWarmup > 0 ? 1 : 0;
         rules.curveFloor = preset.rules.curveFloor;
         return rules == preset.rules &&

@@ -45,6 +45,7 @@ protected:
 
 private:
     [[nodiscard]] QWidget* makePresetRow();
+    [[nodiscard]] QWidget* makeUnitField();
     [[nodiscard]] QWidget* makeStageRow();
     [[nodiscard]] QWidget* makeGeneratorRow();
     [[nodiscard]] QWidget* makeEmpty();
@@ -80,6 +81,8 @@ private:
     QLineEdit* m_lengths = nullptr;
     QComboBox* m_split = nullptr;
     QComboBox* m_preset = nullptr;
+    QWidget* m_unitField = nullptr;
+    QComboBox* m_unit = nullptr;
     QLineEdit* m_target = nullptr;
 };
 

@@ -62,17 +62,17 @@ ScheduleRibbon::ScheduleRibbon(const Look& look, QWidget* parent) : QWidget(pare
     connect(&look, &Look::changed, this, qOverload<>(&QWidget::update));
 }
 
-void ScheduleRibbon::setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan,
-                             std::int64_t depth)
+void ScheduleRibbon::setPlan(const projects::Stack& stack, const projects::TrainingPlan& plan)
 {
-    const bool same = schedule == m_schedule && plan == m_plan && depth == m_depth;
+    const projects::StageSchedule& schedule = stack.schedule;
+    const bool same = stack == m_stack && plan == m_plan;
     if (same && m_drag.part != RibbonPart::None) {
         emit previewed(); // the costs may have changed; the drag continues
         return;
     }
     m_plan = plan;
-    m_depth = depth;
-    m_schedule = schedule;
+    m_stack = stack;
+    m_depth = stack.depth();
     m_drag = {};
     m_chosen = schedule.stages.empty() ? 0 : std::min(m_chosen, schedule.stages.size() - 1);
     preview(schedule);
@@ -130,7 +130,7 @@ void ScheduleRibbon::preview(projects::StageSchedule schedule)
 
 void ScheduleRibbon::commit(projects::StageSchedule schedule)
 {
-    if (schedule != m_schedule) {
+    if (schedule != m_stack.schedule) {
         emit edited(schedule);
     }
 }
@@ -179,9 +179,10 @@ void ScheduleRibbon::mousePressEvent(QMouseEvent* event)
 void ScheduleRibbon::mouseMoveEvent(QMouseEvent* event)
 {
     if (m_drag.part == RibbonPart::Border) {
-        preview(projects::withStart(m_schedule, m_drag.stage, m_scene.stepAt(event->position().x()), m_plan.steps));
+        preview(
+            projects::withStart(m_stack.schedule, m_drag.stage, m_scene.stepAt(event->position().x()), m_plan.steps));
     } else if (m_drag.part == RibbonPart::Top) {
-        preview(projects::withLength(m_schedule, m_drag.stage, m_scene.layersAt(event->position().y()), m_depth));
+        preview(projects::withLength(m_stack.schedule, m_drag.stage, m_scene.layersAt(event->position().y()), m_depth));
     } else if (event->buttons() == Qt::NoButton) {
         const RibbonPart part = m_scene.hit(event->position()).part;
         setCursor(part == RibbonPart::Border ? Qt::SplitHCursor
@@ -206,37 +207,37 @@ void ScheduleRibbon::mouseDoubleClickEvent(QMouseEvent* event)
 
 void ScheduleRibbon::moveChosen(std::int64_t steps)
 {
-    const std::int64_t start = m_schedule.stages.at(m_chosen).start;
-    commit(projects::withStart(m_schedule, m_chosen, start + steps, m_plan.steps));
+    const std::int64_t start = m_stack.schedule.stages.at(m_chosen).start;
+    commit(projects::withStart(m_stack.schedule, m_chosen, start + steps, m_plan.steps));
 }
 
 void ScheduleRibbon::stretchChosen(double layers)
 {
-    const double length = m_schedule.stages.at(m_chosen).averageLength;
-    commit(projects::withLength(m_schedule, m_chosen, length + layers, m_depth));
+    const double length = m_stack.schedule.stages.at(m_chosen).averageLength;
+    commit(projects::withLength(m_stack.schedule, m_chosen, length + layers, m_depth));
 }
 
 void ScheduleRibbon::divideAt(std::int64_t step)
 {
     m_drag = {};
-    commit(projects::withSplit(m_schedule, step, m_depth));
+    commit(projects::withSplit(m_stack.schedule, step, m_depth));
 }
 
 void ScheduleRibbon::removeChosen()
 {
-    commit(projects::withoutStage(m_schedule, m_chosen));
+    commit(projects::withoutStage(m_stack.schedule, m_chosen));
 }
 
 void ScheduleRibbon::keyPressEvent(QKeyEvent* event)
 {
-    if (m_schedule.stages.empty()) {
+    if (m_stack.schedule.stages.empty()) {
         QWidget::keyPressEvent(event);
         return;
     }
     const std::int64_t nudge = std::max<std::int64_t>(m_plan.steps / kNudges, 1);
     const bool moves = event->modifiers().testFlag(Qt::ControlModifier);
     const std::int64_t end =
-        m_chosen + 1 < m_schedule.stages.size() ? m_schedule.stages[m_chosen + 1].start : m_plan.steps;
+        m_chosen + 1 < m_stack.schedule.stages.size() ? m_stack.schedule.stages[m_chosen + 1].start : m_plan.steps;
     switch (event->key()) {
     case Qt::Key_Left:
         return moves ? moveChosen(-nudge) : choose(m_chosen == 0 ? 0 : m_chosen - 1);
@@ -248,13 +249,13 @@ void ScheduleRibbon::keyPressEvent(QKeyEvent* event)
         return stretchChosen(-1);
     case Qt::Key_Insert:
     case Qt::Key_Plus:
-        return divideAt((m_schedule.stages[m_chosen].start + end) / 2);
+        return divideAt((m_stack.schedule.stages[m_chosen].start + end) / 2);
     case Qt::Key_Delete:
     case Qt::Key_Backspace:
         return removeChosen();
     case Qt::Key_Escape:
         m_drag = {};
-        return preview(m_schedule);
+        return preview(m_stack.schedule);
     default:
         QWidget::keyPressEvent(event);
     }
@@ -335,7 +336,7 @@ void ScheduleRibbon::paintRate(QPainter& painter) const
 QStringList ScheduleRibbon::textsOf(const RibbonScene::Bar& bar, std::size_t index) const
 {
     const auto cost = index < m_costs.size() ? std::optional(m_costs[index]) : std::nullopt;
-    return spanTexts(m_shown, bar.span, m_depth, m_plan.steps, cost);
+    return spanTexts(projects::drawnSchedule(m_shown, m_stack), bar.span, m_depth, m_plan.steps, cost);
 }
 
 QString ScheduleRibbon::fitting(const QStringList& texts, QSizeF room) const

@@ -25,7 +25,7 @@ class ScheduleRibbon : public QWidget {
 public:
     explicit ScheduleRibbon(const Look& look, QWidget* parent = nullptr);
 
-    void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
+    void setPlan(const projects::Stack& stack, const projects::TrainingPlan& plan);
     /// Sets the costs of the spans of shown(); empty if unknown.
     void setCosts(std::vector<projects::SpanCost> costs);
     /// Sets the stage borders of a run. The ribbon shows the run's losses at borders that are also its own.
@@ -78,7 +78,7 @@ private:
 
     const Look& m_look;
     RibbonScene m_scene;
-    projects::StageSchedule m_schedule; ///< of the document
+    projects::Stack m_stack; ///< of the document
     projects::StageSchedule m_shown;
     projects::TrainingPlan m_plan;
     std::int64_t m_depth = 1;

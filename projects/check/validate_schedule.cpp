@@ -55,7 +55,7 @@ class ScheduleCheck {
 public:
     ScheduleCheck(const Project& project, Problems& problems)
         : m_project(project),
-          m_schedule(project.stack().schedule),
+          m_schedule(drawnSchedule(project.stack().schedule, project.stack())),
           m_depth(project.network.depth()),
           m_problems(problems)
     {
@@ -72,6 +72,9 @@ public:
         m_problems.atMost(kSchedule + "/full_model_steps", m_schedule.fullModelSteps, m_project.training.steps);
         checkCourse();
         checkGrowth();
+        if (leavesOutVisits(m_schedule)) {
+            checkVisits();
+        }
         if (!trainsAll(m_schedule)) {
             checkBlocks();
             checkWiring();
@@ -97,12 +100,13 @@ private:
         const double least = m_schedule.sampling == DropSampling::DeeperSeldomer ? 0.0 : 1.0;
         m_problems.within(path + "/average_length", stage.averageLength, std::max(least, always),
                           static_cast<double>(std::max<std::int64_t>(m_depth, 1)));
-        for (std::size_t i = 0; i < stage.always.size(); ++i) {
-            if (stage.always[i] < 1 || stage.always[i] > m_depth) {
-                m_problems.error(path + "/always", "got layer " + std::to_string(stage.always[i]) + ", expected 1 to " +
+        const std::vector<std::int64_t>& listed = m_project.stack().schedule.stages[index].always;
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            if (listed[i] < 1 || listed[i] > m_depth) {
+                m_problems.error(path + "/always", "got layer " + std::to_string(listed[i]) + ", expected 1 to " +
                                                        std::to_string(m_depth));
             }
-            if (i > 0 && stage.always[i] <= stage.always[i - 1]) {
+            if (i > 0 && listed[i] <= listed[i - 1]) {
                 m_problems.error(path + "/always", "layers are not in ascending order, each once");
             }
         }
@@ -226,6 +230,65 @@ private:
         }
         for (std::size_t i = 1; i < m_schedule.stages.size(); ++i) {
             checkCopies(i);
+        }
+    }
+
+    /// Checks that steps can leave out whole visits of loops.
+    void checkVisits()
+    {
+        const Stack& stack = m_project.stack();
+        bool loops = false;
+        for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+            if (stack.isSound(i)) {
+                loops = true;
+                checkLoop(i);
+            }
+        }
+        if (!loops) {
+            m_problems.error(kSchedule + "/unit", "leaves out whole visits, but the network has no loop; expected the "
+                                                  "unit \"layer\", or layers that are visited several times");
+        }
+        if (m_schedule.course == DropCourse::Curve) {
+            m_problems.error(kSchedule + "/course",
+                             "leaves out whole visits, which are drawn by the stages; expected those");
+        }
+        if (m_schedule.sampling != DropSampling::Bernoulli && m_schedule.sampling != DropSampling::FixedSize) {
+            m_problems.error(kSchedule + "/sampling",
+                             "leaves out whole visits, which are drawn alike; expected \"bernoulli\" or "
+                             "\"fixed_size\", or the draw \"rising\" of a loop for visits that are added");
+        }
+    }
+
+    /// Checks the draw of a loop's visits. Each stage keeps at least one on average, and a whole number if it is fixed.
+    void checkLoop(std::size_t index)
+    {
+        const Loop& loop = m_project.stack().loops[index];
+        const std::string path = "/network/loops/" + std::to_string(index);
+        if (loop.draw != VisitDraw::All) {
+            m_problems.error(path + "/draw", "draws the number of visits, and the stages leave out whole visits; "
+                                             "expected \"all\", or the schedule's unit \"layer\"");
+        }
+        if (loop.gradientVisits > 0) {
+            m_problems.error(path + "/gradient_visits", "got " + std::to_string(loop.gradientVisits) +
+                                                            ", expected 0 (all) where the stages leave out whole "
+                                                            "visits, the last ones too");
+        }
+        for (std::size_t s = 0; s < m_schedule.stages.size(); ++s) {
+            const Stage& stage = m_schedule.stages[s];
+            double kept = 0;
+            for (std::int64_t visit = 1; visit <= loop.visits; ++visit) {
+                const std::int64_t number = m_project.stack().numberOf({loop.first, visit});
+                kept += std::ranges::binary_search(stage.always, number) ? 1 : keepProbability(stage, m_depth);
+            }
+            const bool fixed = m_schedule.sampling == DropSampling::FixedSize;
+            const bool splits = fixed && std::abs(kept - std::round(kept)) > 1e-6;
+            if (kept < 1 - kRounding || splits) {
+                m_problems.error(pathOf(s) + "/average_length",
+                                 "got " + numberText(stage.averageLength) + ", which keeps " +
+                                     numberText(std::round(kept * 100) / 100) + " of the " +
+                                     std::to_string(loop.visits) + " visits of loop " + std::to_string(index + 1) +
+                                     (splits ? ", expected a whole number" : ", expected at least 1"));
+            }
         }
     }
 
@@ -443,7 +506,7 @@ private:
     }
 
     const Project& m_project;
-    const StageSchedule& m_schedule;
+    const StageSchedule m_schedule; ///< with every layer that its steps always keep
     const std::int64_t m_depth;
     Problems& m_problems;
 };

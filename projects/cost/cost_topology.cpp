@@ -255,7 +255,7 @@ std::vector<VisitUse> usesOf(const Stack& stack)
     return uses;
 }
 
-NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
+NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput, const std::vector<double>& visitShares)
 {
     const Wiring& wiring = stack.topology.wiring;
     const std::int64_t modules = modulesIn(wiring, stack.depth());
@@ -280,6 +280,12 @@ NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput)
                             : std::visit([&](const auto& value) { return stepCost(value, step, modules, d); }, wiring);
         cost += ofLoop ? streamCost(stack.loops[step.visit.loop], step, d) : NodeCost{};
         cost.activationElements -= ofLoop || readerKeeps(step) ? 0 : keptForReader(wiring, step, modules, d);
+        if (ofLoop && !visitShares.empty()) {
+            const std::int64_t first = layerOf(step.visit.firstModule, modulesIn(wiring, 1));
+            const double share = visitShares.at(static_cast<std::size_t>(first - 1));
+            cost.flops *= share;
+            cost.activationElements *= share;
+        }
         cost.activationElements = use == VisitUse::Forward ? 0 : cost.activationElements;
         total += cost;
     });

@@ -23,8 +23,10 @@ enum class VisitUse {
 /// Returns the topology's cost of one position of the stack's entries: that of the steps of its program that an
 /// evaluation makes. Visits without gradient keep nothing. `keepsInput` says for each executed layer, and then for the
 /// head, whether its backward pass needs what it reads; if empty, all do. A sum, a gate's output or a mix that is made
-/// for a reader without that need is not kept.
-[[nodiscard]] NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput = {});
+/// for a reader without that need is not kept. The begins and ends of a loop's visit count with the share of its first
+/// layer in `visitShares`, by executed layer; if empty, as a whole.
+[[nodiscard]] NodeCost topologyCost(const Stack& stack, const std::vector<bool>& keepsInput = {},
+                                    const std::vector<double>& visitShares = {});
 
 /// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.
 [[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t modules,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
 
+#include "projects/cost/cost_topology.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/schedule/kept_parts.h"
 
@@ -95,7 +96,13 @@ bool drawnOneByOne(DropSampling sampling)
 /// Computes the costs of spans. Each block is analysed once.
 class SpanCosting {
 public:
-    SpanCosting(const Project& project, const CostReport& report) : m_project(project), m_report(report) {}
+    SpanCosting(const Project& project, const CostReport& report)
+        : m_project(project),
+          m_report(report),
+          m_schedule(drawnSchedule(project.stack().schedule, project.stack())),
+          m_topology(leavesOutVisits(m_schedule) ? topologyCost(project.stack()) : NodeCost())
+    {
+    }
 
     [[nodiscard]] SpanCost of(const StageSpan& span)
     {
@@ -103,8 +110,8 @@ public:
         if (span.stage == StageSpan::kFull || m_report.total.trainFlops <= 0) {
             return cost;
         }
-        const KeepShares kept = keepShares(m_project.stack().schedule, span, depth(), m_project.training.steps);
-        double spared = 0;
+        const KeepShares kept = keepShares(m_schedule, span, depth(), m_project.training.steps);
+        double spared = sparedBetween(kept).trainFlops;
         for (std::size_t i = 0; i < m_report.layers.size(); ++i) {
             const double whole = m_report.layers[i].trainFlops;
             spared += whole - kept.layers[i] * (whole - inside(i, kept.parts[i]).trainFlops);
@@ -134,7 +141,7 @@ private:
 
     [[nodiscard]] Share inside(std::size_t index, double keep)
     {
-        return keep < 1 ? sparedInside(m_project.stack().schedule, partsOfLayer(index), keep) : Share();
+        return keep < 1 ? sparedInside(m_schedule, partsOfLayer(index), keep) : Share();
     }
 
     /// Returns the activations with every layer and part weighted by its share in `kept`. The topology's share counts
@@ -142,7 +149,7 @@ private:
     [[nodiscard]] double activationsOf(const KeepShares& kept)
     {
         const bool again = m_project.training.activations == Activations::Recompute;
-        double bytes = m_report.total.activationBytes;
+        double bytes = m_report.total.activationBytes - sparedBetween(kept).activationBytes;
         double whole = 0;
         double largest = 0;
         for (std::size_t i = 0; i < m_report.layers.size(); ++i) {
@@ -162,11 +169,14 @@ private:
     /// of those that may be drawn.
     [[nodiscard]] KeepShares mostOf(KeepShares kept)
     {
-        if (drawnOneByOne(m_project.stack().schedule.sampling)) {
+        if (drawnOneByOne(m_schedule.sampling)) {
             for (std::vector<double>* const shares : {&kept.layers, &kept.parts}) {
                 std::ranges::transform(*shares, shares->begin(), [](double share) { return share > 0 ? 1.0 : 0.0; });
             }
             return kept;
+        }
+        if (leavesOutVisits(m_schedule)) {
+            return kept; // the visits of a loop are alike
         }
         std::vector<std::size_t> drawn;
         double count = 0;
@@ -184,8 +194,23 @@ private:
         return kept;
     }
 
+    /// Returns the savings by the begins and ends of visits that are left out as a whole.
+    [[nodiscard]] Share sparedBetween(const KeepShares& kept) const
+    {
+        if (!leavesOutVisits(m_schedule) || m_project.network.depth() != depth()) {
+            return {};
+        }
+        const NodeCost rest = topologyCost(m_project.stack(), {}, kept.layers);
+        const auto sparedShare = [](double part, double all) { return all > 0 ? 1 - part / all : 0; };
+        return {m_report.topology.trainFlops * sparedShare(rest.flops, m_topology.flops),
+                m_report.topology.activationBytes *
+                    sparedShare(rest.activationElements, m_topology.activationElements)};
+    }
+
     const Project& m_project;
     const CostReport& m_report;
+    const StageSchedule m_schedule; ///< with every layer that its steps always keep
+    const NodeCost m_topology;      ///< of one position; only for whole visits
     std::map<std::string, BlockParts> m_known;
 };
 

@@ -281,8 +281,13 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
         return Error{kPlace, "got \"" + std::string(text) + "\", expected a preset's name such as raptr" +
                                  meantHint(words.empty() ? std::string_view() : words[0], names)};
     }
+    SchedulePreset wanted = *preset;
+    if (words.back() == "visits") {
+        wanted.rules.unit = DropUnit::Visit;
+        words.pop_back();
+    }
     if (words.size() == 1) {
-        return scheduleOf(*preset, depth, steps);
+        return scheduleOf(wanted, depth, steps);
     }
     if (preset->rules.course == DropCourse::Curve) {
         const auto floor = numberFrom<double>(words[1]);
@@ -290,12 +295,11 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
             return Error{kPlace,
                          "got \"" + std::string(text) + "\", expected ᾱ above 0 and at most 1 after " + words[0]};
         }
-        StageSchedule schedule = preset->rules;
+        StageSchedule schedule = wanted.rules;
         schedule.curveFloor = *floor;
         return schedule;
     }
     const std::vector<double> lengths = RESIDUA_TRY(stageLengthsFrom(words[1]));
-    SchedulePreset wanted = *preset;
     if (words.size() >= 4 && words[words.size() - 2] == "full") {
         const auto full = numberFrom<std::int64_t>(words.back());
         if (!full || *full < 0) {
@@ -310,7 +314,8 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
     if (!target || (words.size() > 2 && !average && !proportional)) {
         return Error{kPlace,
                      "got \"" + std::string(text) +
-                         "\", expected \"proportional\" or \"average N\", then \"full STEPS\", after the lengths"};
+                         "\", expected \"proportional\" or \"average N\", then \"full STEPS\", then \"visits\", "
+                         "after the lengths"};
     }
     const StageSplit split = average        ? StageSplit::TargetAverage
                              : proportional ? StageSplit::Proportional

@@ -58,8 +58,9 @@ struct SchedulePreset {
 
 /// Parses a preset's name, optionally followed by the average lengths of the stages, the division of the steps among
 /// them, and the steps of the full-model phase, or by the curve's ᾱ: "raptr", "stacking 6-8-10-12", "raptr 8-12-16-20
-/// proportional", "raptr 8-12-16-20 average 16", "raptr 12-16-20-24 proportional full 30000", "pld 0.6". The error
-/// describes the problem and suggests the nearest name.
+/// proportional", "raptr 8-12-16-20 average 16", "raptr 12-16-20-24 proportional full 30000", "pld 0.6". A last word
+/// "visits" leaves out whole visits of loops: "raptr visits". The error describes the problem and suggests the nearest
+/// name.
 [[nodiscard]] Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, std::int64_t steps);
 
 } // namespace residua::projects

@@ -102,6 +102,13 @@ struct TrainingPlan {
 
 /// The units that a step may leave out: whole layers, attention heads, parts of the MLP (RaPTr §2, §4.3).
 enum class DropAxis { Layers, Heads, Mlp, LayersAndHeads, LayersAndMlp, HeadsAndMlp, All };
+/// The layers that a step keeps or leaves out together. Used only if the axis has layers.
+enum class DropUnit {
+    Layer,
+    /// A whole visit of a loop. Every step keeps at least one visit of each loop, and all layers outside loops. A visit
+    /// is always kept if one of its layers is.
+    Visit,
+};
 /// The choice of the layers outside the always-kept set that train in a step.
 enum class DropSampling {
     Bernoulli,      ///< each independently, with probability p_s
@@ -109,7 +116,8 @@ enum class DropSampling {
     DeeperSeldomer, ///< each independently; layer l with probability 1 − l/L·(1 − α) (stochastic depth)
     First,          ///< the first layers: a growing network
 };
-/// The scaling of the kept layers' branches that compensates for the missing layers.
+/// The scaling of the kept layers' branches that compensates for the missing layers. If the unit is
+/// a visit, j is the number of the visit, and SquareRoot scales as Linear, because the visits of a layer write alike.
 enum class DropScaling {
     SquareRoot,         ///< √(j̄ − j), j̄ the next kept layer (RaPTr, appendix J)
     Linear,             ///< j̄ − j
@@ -155,6 +163,7 @@ struct Stage {
 struct StageSchedule {
     std::vector<Stage> stages;
     DropAxis axis = DropAxis::Layers;
+    DropUnit unit = DropUnit::Layer;
     DropSampling sampling = DropSampling::Bernoulli;
     DropScaling scaling = DropScaling::SquareRoot;
     std::int64_t mlpParts = 4; ///< equal parts of an MLP's hidden features

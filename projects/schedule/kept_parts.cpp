@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace residua::projects {
 
@@ -132,6 +134,34 @@ bool leavesOutMlp(DropAxis axis)
            axis == DropAxis::All;
 }
 
+bool leavesOutVisits(const StageSchedule& schedule)
+{
+    return schedule.unit == DropUnit::Visit && leavesOutLayers(schedule.axis);
+}
+
+StageSchedule drawnSchedule(StageSchedule schedule, const Stack& stack)
+{
+    if (!leavesOutVisits(schedule)) {
+        return schedule;
+    }
+    const std::vector<LayerVisit> execution = executionOf(stack);
+    for (Stage& stage : schedule.stages) {
+        std::set<std::pair<const Loop*, std::int64_t>> kept;
+        for (const std::int64_t number : stage.always) {
+            const LayerVisit at = stack.visitAt(number);
+            kept.emplace(stack.loopOf(at.layer), at.visit);
+        }
+        stage.always.clear();
+        for (std::size_t i = 0; i < execution.size(); ++i) {
+            const Loop* const loop = stack.loopOf(execution[i].layer);
+            if (loop == nullptr || loop->visits == 1 || kept.contains({loop, execution[i].visit})) {
+                stage.always.push_back(static_cast<std::int64_t>(i + 1));
+            }
+        }
+    }
+    return schedule;
+}
+
 KeepShares keepShares(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth, std::int64_t steps,
                       std::int64_t step)
 {
@@ -171,7 +201,8 @@ std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::in
         }
         const std::string length = numberText(std::round(span.averageLength * 100) / 100);
         return grows(schedule) ? length + (length == "1" ? " layer" : " layers")
-                               : length + " of " + countText(static_cast<std::size_t>(depth), "layer");
+                               : length + " of " + countText(static_cast<std::size_t>(depth), "layer") +
+                                     (leavesOutVisits(schedule) ? " by whole visits" : "");
     }
     const double share = span.averageLength / static_cast<double>(std::max<std::int64_t>(depth, 1));
     const char* const of = schedule.axis == DropAxis::Heads ? "heads"

@@ -16,6 +16,11 @@ namespace residua::projects {
 [[nodiscard]] bool leavesOutLayers(DropAxis axis);
 [[nodiscard]] bool leavesOutHeads(DropAxis axis);
 [[nodiscard]] bool leavesOutMlp(DropAxis axis);
+/// True if steps keep or leave out whole visits of loops (DropUnit::Visit).
+[[nodiscard]] bool leavesOutVisits(const StageSchedule& schedule);
+/// Returns a schedule of `stack` whose always-kept layers are all that its steps always keep. If the unit is a visit,
+/// it adds the layers outside loops, the only visit of a loop, and the other layers of an always-kept layer's visit.
+[[nodiscard]] StageSchedule drawnSchedule(StageSchedule schedule, const Stack& stack);
 
 /// The kept share of each layer, in [0, 1].
 struct KeepShares {
@@ -37,8 +42,8 @@ struct KeepShares {
 /// Returns the expected share of `count` heads or parts that a step keeps. At least one is always kept.
 [[nodiscard]] double keptShare(DropSampling sampling, double keep, std::int64_t count);
 
-/// Describes the part that a span trains: "8 of 12 layers", "6 layers", "every layer", "50 % of the heads", "all of the
-/// heads".
+/// Describes the part that a span trains: "8 of 12 layers", "8 of 12 layers by whole visits", "6 layers", "every
+/// layer", "50 % of the heads", "all of the heads".
 [[nodiscard]] std::string nameOf(const StageSchedule& schedule, const StageSpan& span, std::int64_t depth);
 
 /// True if the network grows: only the first layers exist, more from stage to stage.

@@ -68,6 +68,10 @@ struct Choices<DropAxis> {
                                      {"all", "layers, heads and MLP parts"}};
 };
 template <>
+struct Choices<DropUnit> {
+    static constexpr Choice all[] = {{"layer", "layer"}, {"visit", "whole visit of a loop"}};
+};
+template <>
 struct Choices<DropSampling> {
     static constexpr Choice all[] = {{"bernoulli", "Bernoulli"},
                                      {"fixed_size", "fixed size"},
@@ -346,6 +350,7 @@ struct Fields<Stage> {
 template <>
 struct Fields<StageSchedule> {
     static bool cutsMlps(const StageSchedule& schedule) { return leavesOutMlp(schedule.axis); }
+    static bool cutsLayers(const StageSchedule& schedule) { return leavesOutLayers(schedule.axis); }
     static bool isCurve(const StageSchedule& schedule) { return schedule.course == DropCourse::Curve; }
     /// New layers are made only in a network that trains the first layers.
     static bool makesLayers(const StageSchedule& schedule) { return schedule.sampling == DropSampling::First; }
@@ -359,6 +364,11 @@ struct Fields<StageSchedule> {
           &StageSchedule::stages);
         v({"axis", "axis", "What is left out of a step.", {.paper = "layers (RaPTr §4)", .group = "subnetworks"}},
           &StageSchedule::axis);
+        v({"unit",
+           "unit",
+           "Layers are left out one by one, or the layers of a loop by whole visits, of which one is always kept.",
+           {.paper = "layer (RaPTr §2)", .inFiles = InFiles::IfSet, .where = when<cutsLayers>}},
+          &StageSchedule::unit);
         v({"sampling",
            "sampling",
            "Each layer by itself, always the same number, or the first ones alone: a network that grows.",

@@ -42,11 +42,18 @@ double shareOfPoisson(double rate, std::int64_t first, std::int64_t count, std::
     return std::max(rest, 0.0);
 }
 
+/// Returns the probability of a visit of `count` beside the one that is kept, if each is to be kept with `share`.
+double shareBesideOne(double share, std::size_t count)
+{
+    const auto all = static_cast<double>(count);
+    return std::clamp((share * all - 1) / (all - 1), 0.0, 1.0);
+}
+
 } // namespace
 
 LayerDropping::LayerDropping(const projects::Project& project)
     : m_stack(project.stack()),
-      m_schedule(project.stack().schedule),
+      m_schedule(projects::drawnSchedule(project.stack().schedule, project.stack())),
       m_depth(project.network.depth()),
       m_steps(project.training.steps)
 {
@@ -119,7 +126,11 @@ std::vector<LayerUse> LayerDropping::bySchedule(const Pass& pass) const
     for (std::size_t l = 0; l < layers.size(); ++l) {
         layers[l].runs = shares.layers[l] >= 1;
     }
-    drawLayers(layers, shares, pass.random.stream("layers"));
+    if (projects::leavesOutVisits(m_schedule)) {
+        drawVisits(layers, shares, pass.random);
+    } else {
+        drawLayers(layers, shares, pass.random.stream("layers"));
+    }
     const std::vector<bool> made = limitVisits(layers, pass);
     scale(layers, shares, made);
     openNew(layers, span, step);
@@ -171,10 +182,32 @@ void LayerDropping::drawLayers(std::vector<LayerUse>& layers, const KeepShares& 
     }
 }
 
+void LayerDropping::drawVisits(std::vector<LayerUse>& layers, const KeepShares& shares,
+                               const RandomStreams& random) const
+{
+    for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
+        if (!m_stack.isSound(i)) {
+            continue;
+        }
+        const std::vector<bool> kept = keptVisits(visitShares(m_stack, i, shares), m_schedule.sampling,
+                                                  random.stream("visits." + std::to_string(i + 1)));
+        const bool byGap = m_schedule.scaling == DropScaling::SquareRoot || m_schedule.scaling == DropScaling::Linear;
+        double gap = 1; // to the next visit that runs
+        for (std::size_t v = kept.size(); v-- > 0;) {
+            for (std::int64_t layer = m_stack.loops[i].first; layer <= m_stack.loops[i].last; ++layer) {
+                const std::int64_t number = m_stack.numberOf({layer, static_cast<std::int64_t>(v) + 1});
+                layers[static_cast<std::size_t>(number - 1)].runs = kept[v];
+                layers[static_cast<std::size_t>(number - 1)].factor = byGap && kept[v] ? gap : 1;
+            }
+            gap = kept[v] ? 1 : gap + 1;
+        }
+    }
+}
+
 void LayerDropping::scale(std::vector<LayerUse>& layers, const KeepShares& shares, const std::vector<bool>& made) const
 {
     const bool byGap = m_schedule.scaling == DropScaling::SquareRoot || m_schedule.scaling == DropScaling::Linear;
-    if (byGap && !projects::grows(m_schedule)) {
+    if (byGap && !projects::grows(m_schedule) && !projects::leavesOutVisits(m_schedule)) {
         double gap = 1; // to the next layer that runs
         for (std::size_t l = layers.size(); l-- > 0;) {
             if (layers[l].runs) {
@@ -245,6 +278,69 @@ void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& sh
             layers[l].mlp.key = key("mlp.");
         }
     }
+}
+
+std::vector<double> visitShares(const projects::Stack& stack, std::size_t loop, const KeepShares& shares)
+{
+    std::vector<double> visits;
+    for (std::int64_t visit = 1; visit <= stack.loops[loop].visits; ++visit) {
+        visits.push_back(shares.layers[static_cast<std::size_t>(stack.numberOf({stack.loops[loop].first, visit}) - 1)]);
+    }
+    return visits;
+}
+
+std::vector<bool> keptVisits(const std::vector<double>& shares, DropSampling sampling, const Philox& random)
+{
+    std::vector<bool> kept;
+    std::vector<std::size_t> drawn;
+    for (std::size_t v = 0; v < shares.size(); ++v) {
+        kept.push_back(shares[v] >= 1);
+        if (!kept[v]) {
+            drawn.push_back(v);
+        }
+    }
+    if (drawn.empty()) {
+        return kept;
+    }
+    const double share = shares[drawn.front()];
+    const bool anyMay = drawn.size() == shares.size(); // no visit is always kept
+    if (sampling == DropSampling::FixedSize) {
+        const auto number = static_cast<std::size_t>(std::llround(share * static_cast<double>(drawn.size())));
+        drawn = inDrawnOrder(std::move(drawn), random);
+        for (const std::size_t v : std::span(drawn).first(std::max<std::size_t>(number, anyMay ? 1 : 0))) {
+            kept[v] = true;
+        }
+        return kept;
+    }
+    const double others = anyMay ? shareBesideOne(share, drawn.size()) : share;
+    for (const std::size_t v : drawn) {
+        kept[v] = random.uniform(v) < others;
+    }
+    if (anyMay) {
+        const double place = random.uniform(shares.size()) * static_cast<double>(drawn.size());
+        kept[static_cast<std::size_t>(place)] = true;
+    }
+    return kept;
+}
+
+double shareOfKept(const std::vector<double>& shares, DropSampling sampling, const std::vector<bool>& kept)
+{
+    const auto isDrawn = [](double share) { return share < 1; };
+    const auto first = std::ranges::find_if(shares, isDrawn);
+    if (first == shares.end()) {
+        return 1;
+    }
+    const auto drawn = static_cast<double>(std::ranges::count_if(shares, isDrawn));
+    const auto all = static_cast<double>(shares.size());
+    const double running = static_cast<double>(std::ranges::count(kept, true)) - (all - drawn);
+    if (sampling == DropSampling::FixedSize) {
+        return std::exp(std::lgamma(running + 1) + std::lgamma(drawn - running + 1) - std::lgamma(drawn + 1));
+    }
+    if (drawn < all) {
+        return std::pow(*first, running) * std::pow(1 - *first, drawn - running);
+    }
+    const double others = shareBesideOne(*first, shares.size());
+    return running / drawn * std::pow(others, running - 1) * std::pow(1 - others, drawn - running);
 }
 
 std::int64_t visitsIn(const Pass& pass, const projects::Stack& stack, std::size_t index, std::int64_t steps)

@@ -34,8 +34,11 @@ private:
     [[nodiscard]] std::vector<bool> limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const;
     [[nodiscard]] std::vector<LayerUse> wholeNetwork(const projects::KeepShares& shares) const;
     void drawLayers(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const Philox& random) const;
+    /// Draws whole visits of each loop, and sets the factors of the gaps between those that run.
+    void drawVisits(std::vector<LayerUse>& layers, const projects::KeepShares& shares,
+                    const RandomStreams& random) const;
     /// Sets the factor of each branch that runs. Gaps count layers that the pass visits but leaves out (`made`).
-    /// Networks that grow have no gaps and get no factors for them.
+    /// Networks that grow, and whole visits, get no factors for gaps here.
     void scale(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const std::vector<bool>& made) const;
     /// Returns how far the stage's new layers are open before step `step`, starting from 0 at the stage's first step.
     [[nodiscard]] double openingOf(const projects::StageSpan& span, std::int64_t step) const;
@@ -51,6 +54,17 @@ private:
     std::vector<projects::StageSpan> m_spans; ///< empty if the schedule trains all
 };
 
+/// Returns the kept share of each visit of a sound loop, from 0, whose visits a step keeps as a whole.
+[[nodiscard]] std::vector<double> visitShares(const projects::Stack& stack, std::size_t loop,
+                                              const projects::KeepShares& shares);
+/// Draws the visits of a loop that a step keeps: at least one, each with the probability `shares`, which is the same
+/// for all below 1 and at least 1 in sum. If no visit is always kept, a drawn one is, and the others are drawn
+/// seldomer.
+[[nodiscard]] std::vector<bool> keptVisits(const std::vector<double>& shares, projects::DropSampling sampling,
+                                           const Philox& random);
+/// Returns the probability that keptVisits() returns `kept`.
+[[nodiscard]] double shareOfKept(const std::vector<double>& shares, projects::DropSampling sampling,
+                                 const std::vector<bool>& kept);
 /// Draws the number of visits of a training step, 1 to Loop::visits; all of them if they rise.
 [[nodiscard]] std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random);
 /// Returns the share of training steps in which drawnVisits() is `visits`.

@@ -116,7 +116,7 @@ std::string toldOfLayers(const projects::Stack& stack, const Growth& growth, Gro
 
 StageCourse::StageCourse(const projects::Project& view, std::string scope)
     : m_stack(view.stack()),
-      m_schedule(view.stack().schedule),
+      m_schedule(projects::drawnSchedule(view.stack().schedule, view.stack())),
       m_depth(view.network.depth()),
       m_scope(std::move(scope)),
       m_spans(projects::spansOf(m_schedule, m_depth, view.training.steps))
@@ -187,6 +187,17 @@ double StageCourse::expectedRepeats(const Pass& pass) const
         return repeats;
     }
     const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, pass.step);
+    if (projects::leavesOutVisits(m_schedule)) {
+        for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
+            const projects::Loop& loop = m_stack.loops[i];
+            std::vector<bool> runs;
+            for (std::int64_t visit = 1; m_stack.isSound(i) && visit <= loop.visits; ++visit) {
+                runs.push_back(pass.layer(static_cast<std::size_t>(m_stack.numberOf({loop.first, visit}) - 1)).runs);
+            }
+            repeats *= runs.empty() ? 1 : shareOfKept(visitShares(m_stack, i, kept), m_schedule.sampling, runs);
+        }
+        return repeats;
+    }
     std::vector<std::size_t> drawn;
     double running = 0;
     double shareOfAll = 0;

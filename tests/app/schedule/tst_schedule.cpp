@@ -7,6 +7,7 @@
 #include "app/schedule/schedule_ribbon.h"
 #include "projects/edit/edit.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/schedule/kept_parts.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
@@ -82,6 +83,27 @@ private slots:
         QVERIFY(!m_project.stack().schedule.stages.empty());
         QCOMPARE(m_project.stack().schedule.stages.back().averageLength, static_cast<double>(m_depth));
         QVERIFY(m_panel->findChild<QLabel*>("scheduleSummary")->text().contains("saved"));
+    }
+
+    /// The choice of whole visits is there if a loop is, and the texts and costs follow it.
+    void wholeVisitsAreChosen()
+    {
+        twoStages();
+        auto* const unit = m_panel->findChild<QComboBox*>("stageUnit");
+        QVERIFY(!unit->isVisible());
+        m_project.stack().loops = {{.first = 1, .last = m_depth, .visits = 4}};
+        m_project.stack().schedule.stages = {{0, 2.0 * static_cast<double>(m_depth), {}}};
+        show();
+        QVERIFY(unit->isVisible());
+        unit->setCurrentIndex(1);
+        emit unit->activated(1);
+        QCOMPARE(m_edits, 1);
+        QVERIFY(m_project.stack().schedule.unit == projects::DropUnit::Visit);
+        QCOMPARE(unit->currentIndex(), 1);
+        const QStringList texts =
+            spanTexts(projects::drawnSchedule(m_panel->ribbon().shown(), m_project.stack()),
+                      projects::spansOf(m_panel->ribbon().shown(), 4 * m_depth, 1000).front(), 4 * m_depth, 1000, {});
+        QVERIFY2(texts.front().contains("by whole visits\neach kept with p = 0.50"), qPrintable(texts.front()));
     }
 
     void aBorderIsDraggedAndToldOnce()
@@ -231,6 +253,10 @@ private slots:
             << "50 % of the heads\nthe first ones of each layer\n50.0 % of the FLOP, saves "
                "50.0 %"
             << "50 %";
+        QTest::newRow("whole visits") << "raptr-free 6-12 visits"
+                                      << "6 of 12 layers by whole visits\neach kept with p = 0.50\n50.0 % of the "
+                                         "FLOP, saves 50.0 %"
+                                      << "6";
         QTest::newRow("deeper layers less often")
             << "stochastic-depth"
             << "8.75 of 12 layers\np from 0.96 to 0.50 with the depth\n50.0 % of the FLOP, saves 50.0 %"

@@ -45,6 +45,14 @@ void useTopology(Project& project, const std::string& name)
     project.stack().topology = {preset->name, preset->wiring};
 }
 
+/// Visits layers 3 to 6 of 8 three times, and leaves out whole visits.
+void useVisits(Project& project, std::vector<Stage> stages)
+{
+    project.stack().loops = {{.first = 3, .last = 6, .visits = 3}};
+    project.stack().schedule.stages = std::move(stages);
+    project.stack().schedule.unit = DropUnit::Visit;
+}
+
 /// Returns the messages of validate() about the schedule's growth.
 QString growthProblems(const Project& project)
 {
@@ -100,6 +108,68 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected at least 3.5: "
         "leaving out the deeper ones more often comes to no less");
+    row(
+        "whole visits without a loop",
+        [](Project& p) {
+            p.stack().schedule.stages = {{0, 4, {}}};
+            p.stack().schedule.unit = DropUnit::Visit;
+        },
+        "E /schedule/unit [schedule · unit] leaves out whole visits, but the network has no loop; expected the unit "
+        "\"layer\", or layers that are visited several times");
+    row(
+        "no visit on average",
+        [](Project& p) { // 1 2, three visits of 3 to 6, 7 8
+            useVisits(p, {{0, 7, {}}});
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 7, which keeps 0.75 of the 3 "
+        "visits of loop 1, expected at least 1");
+    row(
+        "a part of a visit in every step",
+        [](Project& p) {
+            useVisits(p, {{0, 10, {3}}}); // all of the first visit
+            p.stack().schedule.sampling = DropSampling::FixedSize;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 10, which keeps 1.5 of the 3 "
+        "visits of loop 1, expected a whole number");
+    row(
+        "fewer than the layers outside loops and an always-kept visit",
+        [](Project& p) {
+            useVisits(p, {{0, 7, {4}}});
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 7, expected 8 to 16");
+    row(
+        "whole visits of which the first train",
+        [](Project& p) {
+            useVisits(p, {{0, 16, {}}});
+            p.stack().schedule.sampling = DropSampling::First;
+        },
+        "E /schedule/sampling [schedule · sampling] leaves out whole visits, which are drawn alike; expected "
+        "\"bernoulli\" or \"fixed_size\", or the draw \"rising\" of a loop for visits that are added");
+    row(
+        "whole visits along a curve",
+        [](Project& p) {
+            useVisits(p, {});
+            p.stack().schedule.course = DropCourse::Curve;
+        },
+        "E /schedule/course [schedule · course] leaves out whole visits, which are drawn by the stages; expected "
+        "those");
+    row(
+        "whole visits of a drawn number",
+        [](Project& p) {
+            useVisits(p, {{0, 12, {}}});
+            p.stack().loops.front().draw = VisitDraw::Uniform;
+        },
+        "E /network/loops/0/draw [network · loop 1 · visits of a step] draws the number of visits, and the stages "
+        "leave out whole "
+        "visits; expected \"all\", or the schedule's unit \"layer\"");
+    row(
+        "whole visits of which the last have a gradient",
+        [](Project& p) {
+            useVisits(p, {{0, 12, {}}});
+            p.stack().loops.front().gradientVisits = 2;
+        },
+        "E /network/loops/0/gradient_visits [network · loop 1 · visits with gradient] got 2, expected 0 (all) where "
+        "the stages leave out whole visits, the last ones too");
     row(
         "parts of weights whose states are whole",
         [](Project& p) {

@@ -279,6 +279,8 @@ private slots:
         QCOMPARE(scheduleFrom("raptr 6-8-10-12 proportional", 12, 1000)->stages[1].start, std::int64_t{100});
         QVERIFY(std::abs(averageLength(*scheduleFrom("raptr 6-8-10-12 average 10", 12, 12000), 12, 12000) - 10) < 1e-2);
         QCOMPARE(scheduleFrom("pld 0.6", 12, 100)->curveFloor, 0.6);
+        QVERIFY(scheduleFrom("raptr visits", 12, 100)->unit == DropUnit::Visit);
+        QCOMPARE(lengths("raptr-free 6-12 proportional full 5 visits"), std::string("6-12"));
         QCOMPARE(scheduleFrom("msg", 12, 5000)->growthWarmup, std::int64_t{50});
         // Stochastic depth with p_L = 0.5 keeps Σ(1 − l/L·0.5) layers on average.
         QCOMPARE(scheduleFrom("stochastic-depth", 12, 100)->stages[0].averageLength, 12 - 0.5 * 6.5);
@@ -287,6 +289,29 @@ private slots:
             QVERIFY2(!scheduleFrom(wrong, 12, 1000), wrong);
         }
         QVERIFY(scheduleFrom("rapter", 12, 1).error().text().find("did you mean \"raptr\"?") != std::string::npos);
+    }
+
+    /// A visit is always kept if one of its layers is, and so are layers outside loops. The other visits share
+    /// one probability, and the average stays that of the stage.
+    void wholeVisitsAreKeptTogether()
+    {
+        Stack stack;
+        stack.segments = {{"block", 5}};
+        stack.loops = {{.first = 2, .last = 3, .visits = 4}, {.first = 4, .last = 4, .visits = 1}};
+        stack.schedule = *scheduleFrom("raptr-free 7-11 visits", stack.depth(), 100); // 1, 2 3 four times, 4 5
+        const auto always = [&] { return drawnSchedule(stack.schedule, stack).stages.front().always; };
+        QCOMPARE(always(), (std::vector<std::int64_t>{1, 10, 11}));
+        stack.schedule.stages.front().always = {5, 11}; // layer 3@2
+        QCOMPARE(always(), (std::vector<std::int64_t>{1, 4, 5, 10, 11}));
+        const StageSchedule drawn = drawnSchedule(stack.schedule, stack);
+        const StageSpan span = spansOf(drawn, 11, 100).front();
+        const double other = 2.0 / 6;
+        QCOMPARE(keepShares(drawn, span, 11, 100).layers,
+                 (std::vector<double>{1, other, other, 1, 1, other, other, other, other, 1, 1}));
+        QVERIFY(std::abs(expectedLength(drawn, span, 11, 100) - 7) < 1e-12);
+        QCOMPARE(nameOf(drawn, span, 11), std::string("7 of 11 layers by whole visits"));
+        stack.schedule.unit = DropUnit::Layer;
+        QCOMPARE(drawnSchedule(stack.schedule, stack), stack.schedule);
     }
 
     /// Another number of steps leaves every stage its share.

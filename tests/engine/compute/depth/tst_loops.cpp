@@ -215,6 +215,70 @@ private Q_SLOTS:
         }
     }
 
+    void leftOutVisitsEqualCopiedWeights_data() { loopEqualsCopiedWeights_data(); }
+    /// A step without the second of three visits is the untied network without those layers, in which the first visit
+    /// counts twice. The gradient of a weight is the sum of those of its copies.
+    void leftOutVisitsEqualCopiedWeights()
+    {
+        QFETCH(QString, topology);
+        QFETCH(int, order);
+        QFETCH(bool, recompute);
+        QFETCH(bool, shared);
+        Project project = looped(topology.toStdString(), static_cast<VisitOrder>(order));
+        project.stack().loops.front().rows = shared ? projects::VisitRows::Layer : projects::VisitRows::Visit;
+        if (recompute && topology != "value-residual") {
+            project.training.activations = projects::Activations::Recompute;
+        }
+        Project untied = project;
+        untied.stack().loops.clear();
+        untied.stack().segments.front().repeat = project.stack().depth();
+        project.training.steps = 1000;
+        project.stack().schedule = {.stages = {{0, 6, {}}}, .unit = projects::DropUnit::Visit};
+        std::vector<engine::LayerUse> uses(static_cast<std::size_t>(project.stack().depth()));
+        for (std::size_t i = 0; i < uses.size(); ++i) {
+            const projects::LayerVisit at = project.stack().visitAt(static_cast<std::int64_t>(i) + 1);
+            const bool isVisited = project.stack().loopOf(at.layer) != nullptr;
+            uses[i].runs = at.visit != 2;
+            uses[i].factor = isVisited && at.visit == 1 ? 2 : 1;
+        }
+        const auto matches = [&](const std::vector<engine::LayerUse>& drawn) {
+            return std::ranges::equal(drawn, uses, {}, &engine::LayerUse::runs, &engine::LayerUse::runs);
+        };
+        engine::Pass pass = kTraining;
+        for (pass.step = 1; pass.step <= project.training.steps; ++pass.step) {
+            pass.random = engine::RandomStreams(project.seeds.stages, pass.step);
+            if (matches(engine::LayerDropping(project).draw(pass))) {
+                break;
+            }
+        }
+        QVERIFY(pass.step <= project.training.steps);
+        const auto network = compiled(project);
+        const auto copies = compiled(untied);
+        shake(*network, 0.2, 3);
+        copyWeights(*network, project, *copies);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 3);
+        const at::Tensor got = network->loss(batch, pass);
+        engine::Pass ofCopies = kTraining;
+        ofCopies.layers = uses;
+        const at::Tensor expected = copies->loss(batch, ofCopies);
+        QVERIFY2(distance(got, expected) < 1e-12, qPrintable(QString::number(distance(got, expected))));
+        got.backward();
+        expected.backward();
+        std::map<std::string, at::Tensor> sums;
+        for (const engine::NamedParameter& each : copies->parameters()) {
+            if (each.tensor.grad().defined()) {
+                at::Tensor& sum = sums[sourceOf(each.name, project)];
+                sum = sum.defined() ? sum + each.tensor.grad() : each.tensor.grad();
+            }
+        }
+        for (const engine::NamedParameter& each : network->parameters()) {
+            const at::Tensor& sum = sums[each.name];
+            QCOMPARE(each.tensor.grad().defined(), sum.defined());
+            const double apart = sum.defined() ? distance(each.tensor.grad(), sum) : 0;
+            QVERIFY2(apart < 1e-12, qPrintable(QString("%1 at %2").arg(apart).arg(each.name.c_str())));
+        }
+    }
+
     void stateBetweenVisitsEqualsTheEquations_data()
     {
         QTest::addColumn<int>("injection");

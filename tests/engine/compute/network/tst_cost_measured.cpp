@@ -612,24 +612,34 @@ private Q_SLOTS:
     void everyAxis_data()
     {
         QTest::addColumn<int>("axis");
+        QTest::addColumn<bool>("visits");
         const std::pair<const char*, projects::DropAxis> axes[] = {
             {"layers", projects::DropAxis::Layers}, {"heads", projects::DropAxis::Heads},
             {"MLP", projects::DropAxis::Mlp},       {"heads and MLP", projects::DropAxis::HeadsAndMlp},
             {"all", projects::DropAxis::All},
         };
         for (const auto& [name, axis] : axes) {
-            QTest::newRow(name) << static_cast<int>(axis);
+            QTest::newRow(name) << static_cast<int>(axis) << false;
         }
+        QTest::newRow("whole visits") << static_cast<int>(projects::DropAxis::Layers) << true;
+        QTest::newRow("whole visits and MLP") << static_cast<int>(projects::DropAxis::LayersAndMlp) << true;
     }
     void everyAxis()
     {
         QFETCH(int, axis);
+        QFETCH(bool, visits);
         Project project = languageUnder("plain");
         project.training.steps = 10;
         project.stack().schedule.axis = static_cast<projects::DropAxis>(axis);
         project.stack().schedule.sampling = projects::DropSampling::FixedSize;
         project.stack().schedule.mlpParts = 2;
         project.stack().schedule.stages = {{0, kCostDepth / 2.0, {}}};
+        if (visits) { // two of four visits to layers 2 and 3
+            project.stack().loops = {{.first = 2, .last = 3, .visits = 4}};
+            project.stack().loops.front().injection = projects::LoopInjection::Linear;
+            project.stack().schedule.unit = projects::DropUnit::Visit;
+            project.stack().schedule.stages = {{0, kCostDepth + 2.0, {}}};
+        }
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
         const projects::SpanCost span = projects::costsOfSpans(project, *cost).front();

@@ -168,6 +168,96 @@ private Q_SLOTS:
         }
     }
 
+    void wholeVisits_data()
+    {
+        QTest::addColumn<double>("length");
+        QTest::addColumn<bool>("fixed");
+        QTest::addColumn<bool>("always");
+        QTest::addColumn<int>("order");
+        QTest::addColumn<double>("kept");
+        for (const int order : {0, 1}) {
+            QTest::addRow("one %d", order) << 4.0 << false << false << order << 1.0;
+            QTest::addRow("one of a fixed number %d", order) << 4.0 << true << false << order << 1.0;
+            QTest::addRow("some %d", order) << 7.0 << false << false << order << 2.5;
+            QTest::addRow("a fixed number %d", order) << 8.0 << true << false << order << 3.0;
+            QTest::addRow("beside the first %d", order) << 7.0 << false << true << order << 2.5;
+            QTest::addRow("a fixed number beside the first %d", order) << 6.0 << true << true << order << 2.0;
+        }
+    }
+    /// A loop visits layers 2 and 3 of 4 four times. Each step keeps at least one visit, each as often as the stage says.
+    /// A kept visit is scaled by the visits up to the next kept one, under the square root too.
+    void wholeVisits()
+    {
+        QFETCH(double, length);
+        QFETCH(bool, fixed);
+        QFETCH(bool, always);
+        QFETCH(int, order);
+        QFETCH(double, kept);
+        Project project = stagedMlp(4, {.stages = {{0, length, {}}}, .unit = projects::DropUnit::Visit});
+        projects::Stack& stack = project.stack();
+        stack.loops = {{.first = 2, .last = 3, .visits = 4, .order = static_cast<projects::VisitOrder>(order)}};
+        stack.schedule.sampling = fixed ? DropSampling::FixedSize : DropSampling::Bernoulli;
+        if (always) {
+            stack.schedule.stages.front().always = {2};
+        }
+        constexpr int kSteps = 1000;
+        std::vector<int> counts(4, 0);
+        for (std::int64_t step = 1; step <= kSteps; ++step) {
+            const std::vector<LayerUse> layers = drawn(project, step);
+            QVERIFY(drawn(project, step) == layers); // so every micro-batch and every rank draws the same
+            const std::vector<double> factors = factorsOf(layers);
+            QCOMPARE(factors.front(), 1.0);
+            QCOMPARE(factors.back(), 1.0);
+            double gap = 1;
+            int running = 0;
+            for (std::int64_t visit = 4; visit >= 1; --visit) {
+                const double factor = factors[static_cast<std::size_t>(stack.numberOf({2, visit}) - 1)];
+                QCOMPARE(factors[static_cast<std::size_t>(stack.numberOf({3, visit}) - 1)], factor);
+                QVERIFY(factor == 0 || factor == gap);
+                gap = factor == 0 ? gap + 1 : 1;
+                running += factor == 0 ? 0 : 1;
+                counts[static_cast<std::size_t>(visit - 1)] += factor == 0 ? 0 : 1;
+            }
+            QVERIFY(running >= 1 && (!fixed || running == static_cast<int>(kept)));
+        }
+        for (std::size_t visit = 0; visit < 4; ++visit) {
+            const double p = always ? (visit == 0 ? 1 : (kept - 1) / 3) : kept / 4;
+            const double deviation = std::sqrt(p * (1 - p) / kSteps) + 1e-9;
+            QVERIFY(std::abs(counts[visit] / static_cast<double>(kSteps) - p) < 5 * deviation);
+        }
+    }
+
+    /// The probabilities of all outcomes, from which those of single visits follow.
+    void sharesOfDrawnVisits()
+    {
+        const std::vector<std::vector<double>> cases{
+            {0.5, 0.5, 0.5, 0.5}, {0.25, 0.25, 0.25, 0.25}, {1, 0.25, 0.25, 0.25}, {1, 1, 1, 1}};
+        for (const std::vector<double>& shares : cases) {
+            double all = 0;
+            std::vector<double> single(4, 0);
+            for (std::size_t outcome = 0; outcome < 16; ++outcome) {
+                std::vector<bool> kept;
+                bool mayBe = outcome != 0;
+                for (std::size_t visit = 0; visit < 4; ++visit) {
+                    kept.push_back((outcome >> visit) % 2 == 1);
+                    mayBe = mayBe && (kept[visit] || shares[visit] < 1);
+                }
+                const double share = mayBe ? engine::shareOfKept(shares, DropSampling::Bernoulli, kept) : 0;
+                all += share;
+                for (std::size_t visit = 0; visit < 4; ++visit) {
+                    single[visit] += kept[visit] ? share : 0;
+                }
+            }
+            QVERIFY(std::abs(all - 1) < 1e-12);
+            for (std::size_t visit = 0; visit < 4; ++visit) {
+                QVERIFY(std::abs(single[visit] - shares[visit]) < 1e-12);
+            }
+        }
+        const std::vector<double> half(4, 0.5);
+        QVERIFY(std::abs(engine::shareOfKept(half, DropSampling::FixedSize, {true, false, true, false}) - 1.0 / 6) <
+                1e-12);
+    }
+
     void drawsAreAFunctionOfSeedAndStep()
     {
         Project project = stagedMlp(12, {.stages = {{0, 6, {1, 12}}}, .axis = DropAxis::All});

@@ -155,6 +155,24 @@ private Q_SLOTS:
             QVERIFY(!sameLayer(first, 2, last, 2));
             QCOMPARE(sameLayer(first, 3, last, 3), absent == AbsentWeights::Untouched);
 
+            // One visit always runs as a whole, so that only the parameters of another visit can be absent.
+            looped.stack().loops.front().adapterRank = 2;
+            looped.stack().schedule = {.stages = {{0, 4, {2}}}, .unit = projects::DropUnit::Visit};
+            looped.stack().schedule.absentWeights = absent;
+            Trainer whole = trainerOf(looped);
+            const auto begin = weightsOf(whole);
+            train(whole, 3);
+            const auto end = weightsOf(whole);
+            int changed = 0;
+            int unchanged = 0;
+            for (const auto& [name, weight] : begin) {
+                const bool isSame = at::equal(end.at(name), weight);
+                const bool ofSecond = name.find("visit.2") != std::string::npos;
+                (isSame ? unchanged : changed) += ofSecond ? 1 : 0;
+                QVERIFY2(ofSecond || !isSame, name.c_str());
+            }
+            QVERIFY(absent == AbsentWeights::Untouched ? changed == 0 && unchanged > 0 : changed > 0);
+
             StageSchedule grows = growing(GrowthSource::Fresh);
             grows.absentWeights = absent;
             Trainer grown = trainerOf(staged(12, grows));

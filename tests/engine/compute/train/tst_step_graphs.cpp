@@ -319,6 +319,9 @@ private Q_SLOTS:
         QTest::newRow("log-normal Poisson") << "none" << false << drawn(projects::VisitDraw::LogNormalPoisson);
         QTest::newRow("rising visits") << "none" << false << drawn(projects::VisitDraw::Rising);
         QTest::newRow("visits of drawn layers") << "raptr 4-6" << false << drawn(projects::VisitDraw::Poisson);
+        QTest::newRow("whole visits") << "raptr 5-6 visits" << false << drawn(projects::VisitDraw::All);
+        QTest::newRow("whole visits of a fixed number")
+            << "raptr 5-6 visits" << true << drawn(projects::VisitDraw::All);
         QTest::newRow("visits of a fixed number") << "raptr 4-6" << true << drawn(projects::VisitDraw::Uniform);
     }
     void expectsAsManyRepeatsAsThereAre()
