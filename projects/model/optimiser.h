@@ -148,7 +148,14 @@ struct Lion {
     bool operator==(const Lion&) const = default;
 
     template <class T>
-    using States = Muon::States<T>;
+    struct States {
+        T momentum;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{make(momentum)};
+        }
+    };
 };
 using Optimiser = std::variant<AdamW, Sgd, Adafactor, Galore, Muon, Lion>;
 
