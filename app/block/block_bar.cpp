@@ -2,6 +2,7 @@
 #include "app/block/block_bar.h"
 
 #include "app/properties/place.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
 #include <QHBoxLayout>
@@ -79,18 +80,9 @@ BlockBar::BlockBar(QWidget* parent)
     m_note->setObjectName(QStringLiteral("blockNote"));
     m_note->setMinimumWidth(0);
     m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(6, 3, 6, 3);
-    row->setSpacing(2);
-    row->addWidget(m_network);
-    row->addWidget(m_layerGap);
-    row->addWidget(m_layer);
-    row->addWidget(gap(this));
-    row->addWidget(m_graph);
-    row->addSpacing(6);
-    row->addWidget(m_note, 1);
-    row->addWidget(m_tidy);
-    row->addWidget(m_save);
+    visualizers::makeRow(
+        this, {QMargins(6, 3, 6, 3), 2},
+        {m_network, m_layerGap, m_layer, gap(this), m_graph, visualizers::space(6), {m_note, 1}, m_tidy, m_save});
     connect(m_network, &QToolButton::clicked, this, &BlockBar::leaveRequested);
     connect(m_layer, &QToolButton::clicked, this, [this] { emit layerChosen(m_shownLayer); });
     connect(m_tidy, &QToolButton::clicked, this, &BlockBar::tidyRequested);
@@ -139,27 +131,13 @@ SavePopup::SavePopup(QWidget* parent)
     auto* title = new QLabel(tr("Name of the block"), this);
     title->setProperty("role", QStringLiteral("muted"));
     title->setBuddy(m_name);
-    m_name->setObjectName(QStringLiteral("saveName"));
-    m_name->setAccessibleName(title->text());
-    m_message->setObjectName(QStringLiteral("saveMessage"));
-    m_message->setProperty("role", QStringLiteral("muted"));
-    m_message->setWordWrap(true);
-    m_project->setObjectName(QStringLiteral("saveToProject"));
-    m_project->setToolTip(tr("A block of this project, which layers can be made of"));
-    m_library->setObjectName(QStringLiteral("saveToLibrary"));
-    m_library->setToolTip(tr("A block of your own, in the palette of every project"));
+    visualizers::setNames(*m_name, "saveName", title->text());
+    visualizers::makeRemark(*m_message, "saveMessage");
+    visualizers::setNames(*m_project, "saveToProject", {}, tr("A block of this project, which layers can be made of"));
+    visualizers::setNames(*m_library, "saveToLibrary", {}, tr("A block of your own, in the palette of every project"));
     m_project->setDefault(true);
-    auto* buttons = new QHBoxLayout;
-    buttons->addWidget(m_project);
-    buttons->addWidget(m_library);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 10, 12, 12);
-    column->setSpacing(8);
-    column->addWidget(title);
-    column->addWidget(m_name);
-    column->addWidget(m_useInLayer);
-    column->addWidget(m_message);
-    column->addLayout(buttons);
+    auto* buttons = visualizers::makeRow(nullptr, {}, {m_project, m_library});
+    visualizers::makeColumn(this, {QMargins(12, 10, 12, 12), 8}, {title, m_name, m_useInLayer, m_message, buttons});
     connect(m_name, &QLineEdit::textChanged, this, &SavePopup::check);
     connect(m_name, &QLineEdit::returnPressed, m_project, &QPushButton::click);
     connect(m_project, &QPushButton::clicked, this, [this] {

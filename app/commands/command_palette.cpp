@@ -3,6 +3,7 @@
 
 #include "app/commands/key_bindings.h"
 #include "projects/base/ranges.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAbstractTableModel>
 #include <QAction>
@@ -159,10 +160,7 @@ CommandPalette::CommandPalette(QWidget* window) : TypedPopup(window), m_rows(new
     list().header()->setSectionResizeMode(Name, QHeaderView::Stretch);
     list().header()->setSectionResizeMode(Note, QHeaderView::ResizeToContents);
     list().header()->setResizeContentsPrecision(kOnlyAboveRow);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(8, 8, 8, 8);
-    layout->addWidget(&field());
-    layout->addWidget(&list(), 1);
+    visualizers::makeColumn(this, {QMargins(8, 8, 8, 8), -1}, {&field(), {&list(), 1}});
     connect(&field(), &QLineEdit::textChanged, this, &CommandPalette::search);
 }
 

@@ -2,6 +2,7 @@
 #include "app/commands/key_bindings.h"
 
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAction>
 #include <QDialogButtonBox>
@@ -278,10 +279,7 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
     for (QAbstractButton* const button : buttons->buttons()) {
         static_cast<QPushButton*>(button)->setAutoDefault(false); // Return in the search field must not reset the keys
     }
-    auto* layout = new QVBoxLayout(this);
-    layout->addWidget(search);
-    layout->addWidget(m_table, 1);
-    layout->addWidget(buttons);
+    visualizers::makeColumn(this, {}, {search, {m_table, 1}, buttons});
     connect(search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::close);
     connect(reset, &QPushButton::clicked, this, &KeysDialog::resetSelected);

@@ -3,6 +3,7 @@
 
 #include "app/commands/command_palette.h"
 #include "app/palette/palette_model.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QApplication>
 #include <QHeaderView>
@@ -70,10 +71,7 @@ TopologyPopup::TopologyPopup(const PaletteModel& palette, QWidget* window)
     list().header()->setStretchLastSection(false);
     list().header()->setSectionResizeMode(Title, QHeaderView::Stretch);
     list().header()->setSectionResizeMode(Price, QHeaderView::ResizeToContents);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-    layout->addWidget(&field());
-    layout->addWidget(&list(), 1);
+    visualizers::makeColumn(this, {QMargins(kMargin, kMargin, kMargin, kMargin), -1}, {&field(), {&list(), 1}});
     connect(&field(), &QLineEdit::textChanged, this, [this](const QString& text) { fill(text, text); });
     connect(&palette, &QAbstractItemModel::dataChanged, this, [this] { // prices are worked out after they are asked for
         if (isVisible()) {

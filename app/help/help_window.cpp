@@ -4,6 +4,7 @@
 #include "app/help/help_page.h"
 #include "app/look/theme.h"
 #include "resources/help.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -51,35 +52,25 @@ HelpWindow::HelpWindow(const Look& look, QWidget* parent)
     setObjectName(QStringLiteral("helpWindow"));
     setWindowTitle(tr("What it computes"));
     resizeWithinScreen(*this, kSize);
-    m_search->setObjectName(QStringLiteral("helpSearch"));
+    visualizers::setNames(*m_search, "helpSearch", tr("Search the explanations"));
     m_search->setPlaceholderText(tr("Search methods and their pages"));
-    m_search->setAccessibleName(tr("Search the explanations"));
     m_search->setClearButtonEnabled(true);
     m_search->installEventFilter(this);
-    m_topics->setObjectName(QStringLiteral("helpTopics"));
-    m_topics->setAccessibleName(tr("Methods"));
+    visualizers::setNames(*m_topics, "helpTopics", tr("Methods"));
     m_topics->setHeaderHidden(true);
     m_topics->setIndentation(12);
     fillTopics();
 
     auto* side = new QWidget(this);
-    auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    auto* top = new QVBoxLayout;
-    top->setContentsMargins(8, 8, 8, 6);
-    top->addWidget(m_search);
-    column->addLayout(top);
-    column->addWidget(m_topics, 1);
+    auto* top = visualizers::makeColumn(nullptr, {QMargins(8, 8, 8, 6), -1}, {m_search});
+    visualizers::makeColumn(side, visualizers::kNoRoom, {top, {m_topics, 1}});
     auto* split = new QSplitter(this);
     split->addWidget(side);
     split->addWidget(m_page);
     split->setStretchFactor(1, 1);
     split->setSizes({kListWidth, kSize.width() - kListWidth});
     split->setChildrenCollapsible(false);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(split);
+    visualizers::makeColumn(this, visualizers::kNoMargins, {split});
     connect(m_search, &QLineEdit::textChanged, this, &HelpWindow::search);
     connect(m_topics, &QTreeWidget::currentItemChanged, this, &HelpWindow::showCurrent);
     connect(m_page, &HelpPage::topicShown, this, &HelpWindow::markShown);

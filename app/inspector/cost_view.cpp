@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QGridLayout>
 #include <QLabel>
@@ -45,18 +46,12 @@ CostView::CostView(QWidget* parent)
 {
     auto* heading = new QLabel(tr("Cost"), this);
     heading->setProperty("role", QStringLiteral("group"));
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(6);
-    layout->addWidget(heading);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setHorizontalSpacing(14);
     m_grid->setVerticalSpacing(4);
     m_grid->setColumnStretch(Measure, 1);
-    layout->addWidget(m_table);
-    m_memory->setProperty("role", QStringLiteral("muted"));
-    m_memory->setWordWrap(true);
-    layout->addWidget(m_memory);
+    visualizers::makeRemark(*m_memory);
+    visualizers::makeColumn(this, {QMargins(), 6}, {heading, m_table, m_memory});
     for (int line = 0; line <= static_cast<int>(kFigures.size()); ++line) {
         for (const int column : {Measure, Selected, Whole}) {
             auto* label = new QLabel(m_table);

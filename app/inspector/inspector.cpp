@@ -6,6 +6,7 @@
 #include "app/inspector/mixture_editor.h"
 #include "app/inspector/property_editor.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAction>
 #include <QApplication>
@@ -49,18 +50,12 @@ CustomNotice::CustomNotice(QWidget* parent)
     setObjectName(QStringLiteral("customNotice"));
     m_title->setProperty("role", QStringLiteral("heading"));
     m_title->setWordWrap(true);
-    m_changes->setObjectName(QStringLiteral("customChanges"));
+    visualizers::setNames(*m_changes, "customChanges", tr("What differs from the preset"));
     m_changes->setTextFormat(Qt::PlainText);
     m_changes->setWordWrap(true);
     m_changes->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_changes->setAccessibleName(tr("What differs from the preset"));
     m_button->setObjectName(QStringLiteral("backToPreset"));
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(10, 8, 10, 8);
-    layout->setSpacing(6);
-    layout->addWidget(m_title);
-    layout->addWidget(m_changes);
-    layout->addWidget(m_button, 0, Qt::AlignLeft);
+    visualizers::makeColumn(this, {QMargins(10, 8, 10, 8), 6}, {m_title, m_changes, {m_button, 0, Qt::AlignLeft}});
     connect(m_button, &QPushButton::clicked, this, [this] { emit backRequested(projects::Edit(m_back)); });
     hide();
 }
@@ -103,14 +98,9 @@ Inspector::Inspector(QWidget* parent)
     setObjectName(QStringLiteral("inspector"));
     setAttribute(Qt::WA_StyledBackground);
     m_body->setObjectName(QStringLiteral("inspectorBody"));
-    auto* body = new QVBoxLayout(m_body);
-    body->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-    body->setSpacing(4);
-    body->addWidget(m_title);
-    body->addWidget(m_subtitle);
-    body->addWidget(m_explain, 0, Qt::AlignLeft);
-    body->addSpacing(6);
-    body->addSpacing(10);
+    auto* body = visualizers::makeColumn(
+        m_body, {QMargins(kMargin, kMargin, kMargin, kMargin), 4},
+        {m_title, m_subtitle, {m_explain, 0, Qt::AlignLeft}, visualizers::space(6), visualizers::space(10)});
     m_problems->setObjectName(QStringLiteral("placeProblems"));
     m_problems->hide();
     body->addWidget(m_problems); // below the fields, which must not move under the pointer when it appears
@@ -124,10 +114,7 @@ Inspector::Inspector(QWidget* parent)
     scroll->setFocusPolicy(Qt::NoFocus); // its fields have the focus, and are scrolled to
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(m_body);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(scroll, 1);
+    auto* layout = visualizers::makeColumn(this, visualizers::kNoRoom, {{scroll, 1}});
     m_reference->setObjectName(QStringLiteral("propertyReference"));
     m_reference->setContentsMargins(kMargin, 6, kMargin, 8);
     m_reference->hide();
@@ -139,9 +126,8 @@ Inspector::Inspector(QWidget* parent)
     connect(m_mixture, &MixtureEditor::editRequested, this, &Inspector::editRequested);
     connect(m_mixture, &MixtureEditor::menuRequested, this,
             [this](const Property& property, QWidget* over, const QPoint& at) { openMenu(property, *over, at); });
-    m_explain->setObjectName(QStringLiteral("explainPlace"));
+    visualizers::setNames(*m_explain, "explainPlace", {}, tr("Equation, start, cost and source"));
     m_explain->setText(tr("What this computes"));
-    m_explain->setToolTip(tr("Equation, start, cost and source"));
     connect(m_explain, &QToolButton::clicked, this, [this] { emit explainRequested(m_word); });
 }
 

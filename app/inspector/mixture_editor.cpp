@@ -10,6 +10,7 @@
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"
 #include "projects/model/project.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QFileDialog>
 #include <QGridLayout>
@@ -54,13 +55,9 @@ MixtureEditor::MixtureEditor(FieldMenus menus, QWidget* parent)
     : QWidget(parent), m_menus(menus), m_none(new QLabel(this))
 {
     setObjectName(QStringLiteral("mixtureEditor"));
-    m_none->setProperty("role", QStringLiteral("muted"));
-    m_none->setWordWrap(true);
+    visualizers::makeRemark(*m_none);
     m_none->setText(tr("No text yet: add files of text, JSON Lines or Parquet, or a folder of them."));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(kBetweenParts);
-    column->addWidget(m_none);
+    auto* column = visualizers::makeColumn(this, {QMargins(), kBetweenParts}, {m_none});
     auto* adding = new QHBoxLayout;
     adding->setSpacing(6);
     const auto addButton = [&](const QString& text, const QString& name, void (MixtureEditor::*slot)()) {

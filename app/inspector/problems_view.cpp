@@ -3,6 +3,7 @@
 
 #include "app/look/theme.h"
 #include "projects/commands/commands.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -32,24 +33,15 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     setObjectName(QStringLiteral("problems"));
     setAttribute(Qt::WA_StyledBackground);
     m_heading->setProperty("role", QStringLiteral("group"));
-    m_none->setObjectName(QStringLiteral("noProblems"));
-    m_none->setWordWrap(true);
-    m_none->setProperty("role", QStringLiteral("muted"));
-    m_list->setObjectName(QStringLiteral("problemsList"));
-    m_list->setAccessibleName(tr("Problems"));
+    visualizers::makeRemark(*m_none, "noProblems");
+    visualizers::setNames(*m_list, "problemsList", tr("Problems"));
     m_list->setWordWrap(true);
     m_list->setLayoutMode(QListView::Batched); // there may be one for each of a thousand layers
     m_list->setBatchSize(kBatch);
     m_list->setIconSize({16, 16});
     m_list->setTextElideMode(Qt::ElideNone);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(12, 2, 6, 8);
-    layout->setSpacing(4);
-    layout->addWidget(m_heading);
-    layout->addWidget(m_none);
-    layout->addWidget(m_list, 1);
-    layout->addStretch();
+    visualizers::makeColumn(this, {QMargins(12, 2, 6, 8), 4}, {m_heading, m_none, {m_list, 1}, visualizers::rest()});
     const auto jump = [this](QListWidgetItem* item) {
         if (const QVariant problem = item->data(Qt::UserRole); problem.isValid()) {
             emit jumpRequested(m_problems.at(problem.toULongLong()).path);

@@ -5,6 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAction>
 #include <QCheckBox>
@@ -50,12 +51,9 @@ QVariant numberFrom(const QString& text, PropertyKind kind)
 
 PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWidget(parent), m_property(property)
 {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
     auto* layout = new QHBoxLayout;
     layout->setSpacing(2);
-    column->addLayout(layout);
+    auto* column = visualizers::makeColumn(this, {QMargins(), 2}, {layout});
     if (property.kind == PropertyKind::Toggle) {
         m_toggle = new QCheckBox(this);
         layout->addWidget(m_toggle);

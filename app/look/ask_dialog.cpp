@@ -2,6 +2,7 @@
 #include "app/look/ask_dialog.h"
 
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -23,9 +24,8 @@ constexpr int kWholeWork = 1000; ///< of the progress bar
 QLabel* plainLabel(const QString& text, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
-    label->setWordWrap(true);
+    visualizers::makeRemark(*label);
     label->setTextFormat(Qt::PlainText);
-    label->setProperty("role", QStringLiteral("muted"));
     label->setVisible(!text.isEmpty());
     return label;
 }
@@ -53,14 +53,9 @@ AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget
     m_progress->hide();
     m_go->setObjectName(name + QStringLiteral("Go"));
     m_go->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(plainLabel(words.explanation, this));
-    column->addLayout(m_form);
-    column->addLayout(m_added);
-    column->addWidget(m_reason);
-    column->addWidget(m_progress);
-    column->addStretch();
-    column->addWidget(m_buttons);
+    visualizers::makeColumn(
+        this, {},
+        {plainLabel(words.explanation, this), m_form, m_added, m_reason, m_progress, visualizers::rest(), m_buttons});
     connect(m_go, &QPushButton::clicked, this, &AskDialog::begin);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &AskDialog::reject);
 }

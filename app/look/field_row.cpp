@@ -2,6 +2,7 @@
 #include "app/look/field_row.h"
 
 #include "projects/schema/fields.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -111,10 +112,7 @@ private:
 QWidget* fieldRow(QWidget* field, std::initializer_list<QPushButton*> buttons)
 {
     auto* row = new QWidget(field->parentWidget());
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(kFieldSpacing);
-    layout->addWidget(field, 1);
+    auto* layout = visualizers::makeRow(row, {QMargins(), kFieldSpacing}, {{field, 1}});
     for (QPushButton* button : buttons) {
         button->setAutoDefault(false);
         layout->addWidget(button);

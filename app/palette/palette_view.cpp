@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QDropEvent>
 #include <QGridLayout>
@@ -64,13 +65,11 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     m_filter->setFilterRole(PaletteModel::kSearchRole);
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setRecursiveFilteringEnabled(true);
-    m_search->setObjectName(QStringLiteral("paletteSearch"));
+    visualizers::setNames(*m_search, "paletteSearch", tr("Search the palette"));
     m_search->setPlaceholderText(tr("Search topologies, blocks, nodes"));
-    m_search->setAccessibleName(tr("Search the palette"));
     m_search->setClearButtonEnabled(true);
     m_search->installEventFilter(this);
-    m_tree->setObjectName(QStringLiteral("paletteTree"));
-    m_tree->setAccessibleName(tr("Palette"));
+    visualizers::setNames(*m_tree, "paletteTree", tr("Palette"));
     m_tree->setModel(m_filter);
     m_tree->setHeaderHidden(true);
     m_tree->setUniformRowHeights(true);
@@ -83,8 +82,7 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     m_tree->header()->setSectionResizeMode(PaletteModel::Name, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(PaletteModel::Added, QHeaderView::ResizeToContents);
     m_tree->expand(m_filter->index(0, 0));
-    m_summary->setWordWrap(true);
-    m_summary->setProperty("role", QStringLiteral("muted"));
+    visualizers::makeRemark(*m_summary);
     m_summary->setContentsMargins(10, 6, 10, 0);
     m_costs->setObjectName(QStringLiteral("paletteCosts"));
     m_grid->setContentsMargins(10, 4, 10, 8);
@@ -92,16 +90,8 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     m_grid->setHorizontalSpacing(10);
     m_grid->setVerticalSpacing(2);
 
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    auto* top = new QVBoxLayout;
-    top->setContentsMargins(8, 8, 8, 6);
-    top->addWidget(m_search);
-    layout->addLayout(top);
-    layout->addWidget(m_tree, 1);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_costs);
+    auto* top = visualizers::makeColumn(nullptr, {QMargins(8, 8, 8, 6), -1}, {m_search});
+    visualizers::makeColumn(this, visualizers::kNoRoom, {top, {m_tree, 1}, m_summary, m_costs});
     connect(m_search, &QLineEdit::textChanged, this, &PaletteView::search);
     connect(m_search, &QLineEdit::returnPressed, this, [this] { choose(current()); });
     connect(m_tree, &QTreeView::activated, this, [this] { choose(current()); });

@@ -4,6 +4,7 @@
 #include "app/look/field_row.h"
 #include "app/look/path_kind.h"
 #include "projects/base/text.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -81,9 +82,7 @@ ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QW
 {
     m_fields.add(engine::ExportRequest{});
     listCheckpoints(m_fields.editor<QComboBox>("from"), m_source);
-    m_words->setObjectName(QStringLiteral("exportWords"));
-    m_words->setWordWrap(true);
-    m_words->setProperty("role", QStringLiteral("muted"));
+    visualizers::makeRemark(*m_words, "exportWords");
     auto& otherData = m_fields.editor<QCheckBox>("other-data");
     otherData.setText(tr("Export though the data are not those it was trained on"));
     add(m_words);

@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "projects/base/text.h"
 #include "projects/nodes/alteration.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -80,9 +81,7 @@ KnockoutDialog::KnockoutDialog(GoOnSource source, std::vector<engine::KeptEffect
     batches.setSpecialValueText(usual > 0 ? tr("%1, as the run's validations use").arg(formatWhole(usual))
                                           : tr("all, as the run's validations use"));
     batches.setValue(static_cast<int>(m_start.batches));
-    m_cost->setObjectName(QStringLiteral("knockoutCost"));
-    m_cost->setWordWrap(true);
-    m_cost->setProperty("role", QStringLiteral("muted"));
+    visualizers::makeRemark(*m_cost, "knockoutCost");
     auto& otherData = m_fields.editor<QCheckBox>("other-data");
     otherData.setText(tr("Measure though the data are not those it was trained on"));
     add(&otherData);
@@ -227,13 +226,11 @@ WeakestDialog::WeakestDialog(const QString& run, QWidget* parent)
       m_by(new QComboBox(this)),
       m_count(new QSpinBox(this))
 {
-    m_by->setObjectName(QStringLiteral("weakestBy"));
-    m_by->setAccessibleName(tr("Weak by"));
+    visualizers::setNames(*m_by, "weakestBy", tr("Weak by"));
     m_by->addItem(tr("effect: the rise of the loss without it"), static_cast<int>(projects::WeakBy::Effect));
     m_by->addItem(tr("effect per FLOP of a forward pass"), static_cast<int>(projects::WeakBy::Flop));
     m_by->addItem(tr("size of the weight"), static_cast<int>(projects::WeakBy::Weight));
-    m_count->setObjectName(QStringLiteral("weakestCount"));
-    m_count->setAccessibleName(tr("Shortcuts"));
+    visualizers::setNames(*m_count, "weakestCount", tr("Shortcuts"));
     m_count->setRange(1, std::numeric_limits<int>::max());
     m_count->setValue(kDefaultWeakest);
     form().addRow(tr("Shortcuts"), m_count);

@@ -7,6 +7,7 @@
 #include "projects/base/whole_file.h"
 #include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QClipboard>
@@ -78,8 +79,7 @@ LayersPanel::LayersPanel(const visualizers::ShownRuns& runs, const visualizers::
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonAfterChange);
     m_whose->setProperty("role", QStringLiteral("muted"));
-    m_table->setObjectName(QStringLiteral("layersTable"));
-    m_table->setAccessibleName(tr("Layers"));
+    visualizers::setNames(*m_table, "layersTable", tr("Layers"));
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setShowGrid(false);
@@ -103,15 +103,8 @@ LayersPanel::LayersPanel(const visualizers::ShownRuns& runs, const visualizers::
     auto* save = new QToolButton(this);
     save->setText(tr("CSV…"));
     save->setToolTip(tr("Save the table as CSV"));
-    auto* line = new QHBoxLayout;
-    line->setContentsMargins(8, 4, 8, 2);
-    line->addWidget(m_whose, 1);
-    line->addWidget(save);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(line);
-    column->addWidget(m_table, 1);
+    auto* line = visualizers::makeRow(nullptr, {QMargins(8, 4, 8, 2), -1}, {{m_whose, 1}, save});
+    visualizers::makeColumn(this, visualizers::kNoRoom, {line, {m_table, 1}});
     connect(save, &QToolButton::clicked, this, &LayersPanel::saveCsv);
     connect(&m_soon, &QTimer::timeout, this, &LayersPanel::read);
     connect(&m_runs, &visualizers::ShownRuns::frontChanged, this, &LayersPanel::readSoon);

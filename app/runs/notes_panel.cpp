@@ -3,6 +3,7 @@
 
 #include "app/records/runs_model.h"
 #include "app/report/html_text.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -44,9 +45,8 @@ public:
 QToolButton* button(const char* name, const QString& text, const QString& toolTip, QWidget* parent)
 {
     auto* const made = new QToolButton(parent);
-    made->setObjectName(QLatin1String(name));
+    visualizers::setNames(*made, name, {}, toolTip);
     made->setText(text);
-    made->setToolTip(toolTip);
     made->setFocusPolicy(Qt::TabFocus);
     return made;
 }
@@ -78,23 +78,19 @@ NotesPanel::NotesPanel(RunsModel& runs, QWidget* parent)
 
 void NotesPanel::layOut()
 {
-    m_name->setObjectName(QStringLiteral("pageName"));
+    visualizers::setNames(*m_name, "pageName", tr("Page"));
     m_name->setEditable(true);
     m_name->setInsertPolicy(QComboBox::NoInsert);
-    m_name->setAccessibleName(tr("Page"));
     m_name->lineEdit()->setAccessibleName(tr("Name of a page"));
     m_name->setFixedWidth(kPageNameWidth);
     m_name->lineEdit()->setPlaceholderText(tr("Page name"));
-    m_of->setObjectName(QStringLiteral("noteOf"));
-    m_of->setAccessibleName(tr("Whose note"));
+    visualizers::setNames(*m_of, "noteOf", tr("Whose note"));
     m_of->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_of->addItems({tr("Note of the page"), {}, {}});
-    m_text->setObjectName(QStringLiteral("noteText"));
-    m_text->setAccessibleName(tr("Note, as Markdown"));
+    visualizers::setNames(*m_text, "noteText", tr("Note, as Markdown"));
     m_text->setPlaceholderText(tr("A note, as Markdown: # title, *emphasis*, - item, `code`"));
     m_text->setTabChangesFocus(true);
-    m_read->setObjectName(QStringLiteral("noteRead"));
-    m_read->setAccessibleName(tr("Note, as it reads"));
+    visualizers::setNames(*m_read, "noteRead", tr("Note, as it reads"));
     m_read->setOpenLinks(false);
     auto* const split = new visualizers::TurningSplit(kLowNotes, this);
     split->addWidget(m_text);
@@ -104,11 +100,7 @@ void NotesPanel::layOut()
     for (QWidget* const part : std::initializer_list<QWidget*>{m_name, m_open, m_keep, m_export, m_remove, m_of}) {
         rows->addWidget(part);
     }
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addLayout(rows);
-    column->addWidget(split, 1);
+    visualizers::makeColumn(this, {QMargins(), 2}, {rows, {split, 1}});
 }
 
 void NotesPanel::connectParts()

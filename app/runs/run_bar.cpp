@@ -6,6 +6,7 @@
 #include "app/look/widgets.h"
 #include "app/properties/customisation.h"
 #include "engine/runs/results/remotes.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -148,24 +149,20 @@ void RunBar::addRunButtons(const Look& look)
 
 void RunBar::addChoices()
 {
-    m_place->setObjectName(QStringLiteral("placeChooser"));
+    visualizers::setNames(*m_place, "placeChooser", tr("Train in"), tr("Where the next run of this project trains"));
     m_place->setPopupMode(QToolButton::InstantPopup);
-    m_place->setAccessibleName(tr("Train in"));
-    m_place->setToolTip(tr("Where the next run of this project trains"));
     m_placeItem = addWidget(m_place);
     connect(&m_engine, &EngineBridge::placeChanged, this, &RunBar::showPlace);
     showPlace();
     addWidget(captionFor(m_device, tr("Device"), this));
-    m_device->setAccessibleName(tr("Device"));
-    m_device->setObjectName(QStringLiteral("deviceChooser"));
+    visualizers::setNames(*m_device, "deviceChooser", tr("Device"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list arrives when the engine is loaded
     m_device->setPlaceholderText(tr("…"));
     m_device->setMinimumWidth(80);
     m_device->setMaximumWidth(kWidestChoice);
     addWidget(m_device);
     addWidget(captionFor(m_topology, tr("Topology"), this));
-    m_topology->setAccessibleName(tr("Topology preset"));
-    m_topology->setObjectName(QStringLiteral("topologyChooser"));
+    visualizers::setNames(*m_topology, "topologyChooser", tr("Topology preset"));
     m_topology->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list arrives when a project is opened
     m_topology->setMinimumWidth(110);
     m_topology->setMaximumWidth(kWidestChoice);
@@ -192,10 +189,7 @@ void RunBar::addProgress()
     auto* column = new QVBoxLayout(progress);
     column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons, so the height is constant
     column->setSpacing(4);
-    auto* line = new QHBoxLayout;
-    line->addWidget(m_step);
-    line->addWidget(m_speed, 1);
-    line->addWidget(m_cost);
+    auto* line = visualizers::makeRow(nullptr, {}, {m_step, {m_speed, 1}, m_cost});
     column->addLayout(line);
     column->addWidget(m_bar);
     m_step->setFont(numberFont());

@@ -6,6 +6,7 @@
 #include "engine/base/api/values.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/field.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -194,19 +195,17 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, const 
     split->addWidget(tree);
     split->setSizes({kCurvesHeight, kSize.height() - kCurvesHeight});
     split->setChildrenCollapsible(false);
-    auto* layout = new QVBoxLayout(this);
-    layout->addWidget(split);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     auto* sides = buttons->addButton(tr("Side by side"), QDialogButtonBox::ActionRole);
-    sides->setObjectName(QStringLiteral("sideBySide"));
-    sides->setToolTip(tr("Show both wirings and their weights at one step, on one scale"));
+    visualizers::setNames(*sides, "sideBySide", {},
+                          tr("Show both wirings and their weights at one step, on one scale"));
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(sides, &QPushButton::clicked, this,
             [this, both = std::vector{comparison.first.directory, comparison.second.directory}] {
                 emit sidesRequested(both);
                 close();
             });
-    layout->addWidget(buttons);
+    visualizers::makeColumn(this, {}, {split, buttons});
 }
 
 } // namespace residua::app

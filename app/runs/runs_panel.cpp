@@ -6,6 +6,7 @@
 #include "app/look/theme.h"
 #include "app/runs/run_table.h"
 #include "app/training/run_controller.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -48,11 +49,8 @@ QAction* panelAction(const char* name, const QString& icon, const QString& text,
 QueueStrip::QueueStrip(QWidget* parent) : QWidget(parent), m_text(new QLabel(this))
 {
     setObjectName(QStringLiteral("queueStrip"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(8, 2, 4, 2);
-    row->setSpacing(4);
     m_text->setMinimumWidth(40);
-    row->addWidget(m_text, 1);
+    visualizers::makeRow(this, {QMargins(8, 2, 4, 2), 4}, {{m_text, 1}});
     hide();
 }
 
@@ -123,9 +121,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     setObjectName(QStringLiteral("runsPanel"));
     setAttribute(Qt::WA_StyledBackground);
     m_empty->setText(tr("No runs yet. Press Run, and the first one stands here."));
-    m_empty->setProperty("role", QStringLiteral("muted"));
+    visualizers::makeRemark(*m_empty);
     m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setWordWrap(true);
     m_filter->setSourceModel(&model);
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setFilterKeyColumn(-1);
@@ -139,13 +136,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     m_tree->addAction(remove);
 
     makeBar();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(m_queue);
-    layout->addWidget(m_bar);
-    layout->addWidget(m_empty, 1);
-    layout->addWidget(m_tree, 1);
+    visualizers::makeColumn(this, visualizers::kNoRoom, {m_queue, m_bar, {m_empty, 1}, {m_tree, 1}});
     connectButtons();
     connect(remove, &QAction::triggered, m_remove, &QAction::trigger);
     connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
@@ -220,9 +211,8 @@ void RunsPanel::fitTree()
     m_search->setClearButtonEnabled(true);
     m_search->setToolTip(tr("By what stands in any column; plots leave the other runs out too"));
     m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
-    m_tree->setObjectName(QStringLiteral("runsTree"));
+    visualizers::setNames(*m_tree, "runsTree", tr("Runs"));
     m_tree->setModel(m_filter);
-    m_tree->setAccessibleName(tr("Runs"));
     m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_tree->setUniformRowHeights(true);
     m_tree->setIndentation(16);

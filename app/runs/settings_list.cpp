@@ -2,6 +2,7 @@
 #include "app/runs/settings_list.h"
 
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -56,17 +57,13 @@ QTreeWidgetItem* itemOf(const projects::SettingChange& setting)
 
 SettingsList::SettingsList(QWidget* parent) : QWidget(parent), m_tree(new QTreeWidget(this)), m_empty(new QLabel(this))
 {
-    m_tree->setObjectName(QStringLiteral("settings"));
-    m_tree->setAccessibleName(tr("Settings that differ"));
+    visualizers::setNames(*m_tree, "settings", tr("Settings that differ"));
     m_tree->setUniformRowHeights(true);
     m_tree->header()->setStretchLastSection(true);
     m_tree->header()->setSectionResizeMode(Setting, QHeaderView::ResizeToContents);
     m_empty->setWordWrap(true);
     setRole(*m_empty, QStringLiteral("muted"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_tree, 1);
-    column->addWidget(m_empty);
+    visualizers::makeColumn(this, visualizers::kNoMargins, {{m_tree, 1}, m_empty});
     connect(m_tree, &QTreeWidget::itemChanged, this, &SettingsList::chosenChanged);
 }
 

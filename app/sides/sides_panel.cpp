@@ -12,6 +12,7 @@
 #include "projects/diff/diff.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -89,8 +90,7 @@ SidesPanel::SidesPanel(const Look& look, RunsModel& runs, QWidget* parent)
 {
     setObjectName(QStringLiteral("sidesPanel"));
     m_invitation->setAlignment(Qt::AlignCenter);
-    m_invitation->setWordWrap(true);
-    m_invitation->setProperty("role", QStringLiteral("muted"));
+    visualizers::makeRemark(*m_invitation);
     m_kind->setAccessibleName(tr("Matrix"));
     m_port->setAccessibleName(tr("Port"));
     m_value->setAccessibleName(tr("Cell value"));
@@ -99,9 +99,8 @@ SidesPanel::SidesPanel(const Look& look, RunsModel& runs, QWidget* parent)
     m_scrubber->setToolTip(tr("Each run shows its last recorded step at or before this one"));
     m_scrubber->setMinimumWidth(120);
     auto* close = new QToolButton(m_bar);
-    close->setObjectName(QStringLiteral("closeSides"));
+    visualizers::setNames(*close, "closeSides", {}, tr("Return to the list of runs (Esc)"));
     close->setText(tr("Close"));
-    close->setToolTip(tr("Return to the list of runs (Esc)"));
     auto* row = new visualizers::ControlRows(m_bar);
     for (QWidget* each : std::initializer_list<QWidget*>{m_kind, m_port, m_value, m_scrubber, m_step, close}) {
         row->addWidget(each);
@@ -114,12 +113,7 @@ SidesPanel::SidesPanel(const Look& look, RunsModel& runs, QWidget* parent)
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(inner);
     m_scroll = scroll;
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(m_invitation, 1);
-    column->addWidget(m_bar);
-    column->addWidget(m_scroll, 1);
+    visualizers::makeColumn(this, {QMargins(), 2}, {{m_invitation, 1}, m_bar, {m_scroll, 1}});
     for (QComboBox* box : {m_kind, m_port, m_value}) {
         connect(box, &QComboBox::currentIndexChanged, this, &SidesPanel::refresh);
     }

@@ -4,6 +4,7 @@
 #include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QDialogButtonBox>
 #include <QTextBrowser>
@@ -32,9 +33,7 @@ FedDialog::FedDialog(const projects::Project& project, const std::filesystem::pa
     m_examples->setPlainText(tr("Reading the data …"));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(m_examples);
-    column->addWidget(buttons);
+    visualizers::makeColumn(this, {}, {m_examples, buttons});
     inBackground(
         this,
         [project, directory, wanted = m_wanted] {

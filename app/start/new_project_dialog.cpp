@@ -16,6 +16,7 @@
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/studies/sweep_grid.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -155,10 +156,9 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_path->setAccessibleName(tr("Place"));
     m_tokeniser->setAccessibleName(tr("Tokeniser"));
     m_model->setAccessibleName(tr("Model"));
-    m_key->setObjectName(QStringLiteral("newKey"));
-    m_key->setToolTip(tr("The key of JSON Lines, or the column of Parquet or a table, that holds the text"));
-    m_label->setObjectName(QStringLiteral("newLabel"));
-    m_label->setToolTip(tr("The column of the table that holds the label"));
+    visualizers::setNames(*m_key, "newKey", {},
+                          tr("The key of JSON Lines, or the column of Parquet or a table, that holds the text"));
+    visualizers::setNames(*m_label, "newLabel", {}, tr("The column of the table that holds the label"));
     m_train->setObjectName(QStringLiteral("newTrainTokeniser"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the tokeniser's file"));
@@ -166,8 +166,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
     m_amount->setTextFormat(Qt::PlainText); // it contains names that may come from other people, like the problem
-    m_preview->setObjectName(QStringLiteral("newPreview"));
-    m_preview->setAccessibleName(tr("The beginning of what is fed"));
+    visualizers::setNames(*m_preview, "newPreview", tr("The beginning of what is fed"));
     m_preview->setFont(numberFont());
     m_preview->setTabChangesFocus(true);
     m_dataForm = new QFormLayout;
@@ -187,13 +186,11 @@ QFormLayout* NewProjectDialog::makeDataForm()
 
 QFormLayout* NewProjectDialog::makeNetworkForm()
 {
-    m_topology->setObjectName(QStringLiteral("newTopology"));
-    m_topology->setAccessibleName(tr("Topology"));
+    visualizers::setNames(*m_topology, "newTopology", tr("Topology"));
     m_networkForm = new QFormLayout;
     m_networkForm->setVerticalSpacing(kRowSpacing);
     m_networkForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    m_recipe->setObjectName(QStringLiteral("newRecipe"));
-    m_recipe->setAccessibleName(tr("Size"));
+    visualizers::setNames(*m_recipe, "newRecipe", tr("Size"));
     m_networkForm->addRow(tr("Size"), m_recipe);
     m_networkForm->addRow(tr("Depth"), m_depth);
     m_networkForm->addRow(tr("Width"), m_width);
@@ -206,19 +203,10 @@ QFormLayout* NewProjectDialog::makeNetworkForm()
 
 void NewProjectDialog::layOut()
 {
-    auto* left = new QVBoxLayout;
-    left->addLayout(makeDataForm());
-    left->addWidget(m_amount);
-    left->addWidget(m_preview, 1);
-    auto* right = new QVBoxLayout;
-    right->addLayout(makeNetworkForm());
-    right->addSpacing(8);
-    right->addWidget(m_cost);
-    right->addWidget(m_total);
+    auto* left = visualizers::makeColumn(nullptr, {}, {makeDataForm(), m_amount, {m_preview, 1}});
+    auto* right = visualizers::makeColumn(nullptr, {}, {makeNetworkForm(), visualizers::space(8), m_cost, m_total});
     right->addStretch(1);
-    m_total->setObjectName(QStringLiteral("newTotal"));
-    m_total->setProperty("role", QStringLiteral("muted"));
-    m_total->setWordWrap(true);
+    visualizers::makeRemark(*m_total, "newTotal");
     m_problem->setObjectName(QStringLiteral("newProblem"));
     m_problem->setWordWrap(true);
     m_problem->setTextFormat(Qt::PlainText);
@@ -226,10 +214,7 @@ void NewProjectDialog::layOut()
     m_create = buttons->addButton(tr("Create"), QDialogButtonBox::AcceptRole);
     m_create->setObjectName(QStringLiteral("newCreate"));
     m_create->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(new TwoColumns(left, 3, right, 2, this), 1);
-    column->addWidget(m_problem);
-    column->addWidget(buttons);
+    visualizers::makeColumn(this, {}, {{new TwoColumns(left, 3, right, 2, this), 1}, m_problem, buttons});
     connect(m_create, &QPushButton::clicked, this, &NewProjectDialog::create);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
 }

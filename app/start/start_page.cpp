@@ -8,6 +8,7 @@
 #include "projects/file/store.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/shipped/examples.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -148,8 +149,7 @@ Card::Card(const QString& title, const QString& summary, QWidget* picture, QWidg
     auto* heading = new QLabel(title, this);
     heading->setProperty("role", QStringLiteral("heading"));
     auto* text = new QLabel(summary, this);
-    text->setProperty("role", QStringLiteral("muted"));
-    text->setWordWrap(true);
+    visualizers::makeRemark(*text);
     text->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(14, 12, 14, 14);
@@ -308,9 +308,7 @@ StartPage::StartPage(const Look& look, std::filesystem::path draftsFolder, QWidg
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidget(m_body);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(scroll);
+    visualizers::makeColumn(this, visualizers::kNoMargins, {scroll});
     refresh();
 }
 
@@ -323,9 +321,7 @@ QWidget* StartPage::makeHeader()
     auto* logo = new QLabel(header);
     logo->setPixmap(
         QIcon(QStringLiteral(":/residua/residua.svg")).pixmap(QSize(kLogoSize, kLogoSize), devicePixelRatioF()));
-    auto* words = new QVBoxLayout;
-    words->setSpacing(2);
-    words->addWidget(roleLabel(tr("Residua"), QStringLiteral("hero"), header));
+    auto* words = visualizers::makeColumn(nullptr, {{}, 2}, {roleLabel(tr("Residua"), QStringLiteral("hero"), header)});
     auto* aim = roleLabel(tr("Wire the depth of a network, train it, and see which shortcuts it learned."),
                           QStringLiteral("muted"), header);
     aim->setWordWrap(true); // in a narrow window
@@ -393,8 +389,6 @@ void StartPage::addDrafts()
     for (const Draft& draft : drafts) {
         const QString folder = QString::fromStdString(draft.folder.string());
         auto* row = new QWidget(m_lists);
-        auto* layout = new QHBoxLayout(row);
-        layout->setContentsMargins(0, 0, 0, 0);
         auto* line = new LinkLine(QStringLiteral("warning"), draft.name,
                                   tr("changed %1").arg(QLocale().toString(draft.changed, QLocale::ShortFormat)), row);
         line->setProperty("draft", folder);
@@ -405,9 +399,7 @@ void StartPage::addDrafts()
         discard->setAccessibleName(tr("Discard %1").arg(draft.name));
         connect(line, &QToolButton::clicked, this, [this, folder] { emit draftChosen(folder); });
         connect(discard, &QToolButton::clicked, this, [this, draft] { emit draftDiscarded(draft); });
-        layout->addWidget(line);
-        layout->addWidget(discard);
-        layout->addStretch();
+        visualizers::makeRow(row, visualizers::kNoMargins, {line, discard, visualizers::rest()});
         m_listsLayout->addWidget(row);
     }
     m_listsLayout->addSpacing(16);

@@ -4,6 +4,7 @@
 #include "app/look/field_row.h"
 #include "app/look/theme.h"
 #include "app/sweeps/sweep_ticks.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QAbstractItemView>
 #include <QComboBox>
@@ -61,21 +62,14 @@ SweepAxisRow::SweepAxisRow(int number, const PaletteModel& palette, QWidget* par
     remove->setIcon(themedIcon(QStringLiteral("close")));
     remove->setToolTip(tr("Do not vary this field"));
     remove->setAccessibleName(tr("Remove field %1").arg(number));
-    auto* values = new QHBoxLayout;
-    values->addWidget(m_values, 1);
-    values->addWidget(propose);
-    values->addWidget(remove);
+    auto* values = visualizers::makeRow(nullptr, {}, {{m_values, 1}, propose, remove});
     m_line->setContentsMargins(0, 0, 0, 0);
     m_line->setSpacing(4);
     m_line->addWidget(m_field, 1);
     m_line->addLayout(values, 1);
     m_ticks->setObjectName(QStringLiteral("sweepTicks%1").arg(number));
     m_ticks->setAccessibleName(tr("Values of field %1 to tick").arg(number));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addLayout(m_line);
-    column->addWidget(m_ticks);
+    visualizers::makeColumn(this, {QMargins(), 2}, {m_line, m_ticks});
     connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
     showsCommitted(*m_field->lineEdit());
     showsCommitted(*m_values);

@@ -11,6 +11,7 @@
 #include "app/sweeps/sweep_tabs.h"
 #include "projects/base/ranges.h"
 #include "projects/studies/sweep_grid.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -77,9 +78,7 @@ SweepPanel::SweepPanel(const RunsModel& runs, const PaletteModel& palette, QWidg
     m_split->setStretchFactor(0, 2);
     m_split->setStretchFactor(1, 3);
     m_split->setChildrenCollapsible(false);
-    auto* whole = new QVBoxLayout(this);
-    whole->setContentsMargins(0, 0, 0, 0);
-    whole->addWidget(m_split);
+    visualizers::makeColumn(this, visualizers::kNoMargins, {m_split});
     connect(&m_palette, &QAbstractItemModel::dataChanged, this, [this] { // prices are worked out once they are shown
         for (SweepAxisRow* row : m_rows) {
             row->showTicks();
@@ -99,20 +98,11 @@ QWidget* SweepPanel::makeForm()
     auto* create = iconButton(QStringLiteral("new"), tr("New sweep"), form);
     create->setObjectName(QStringLiteral("newSweep"));
     m_remove = iconButton(QStringLiteral("close"), tr("Remove this sweep from the project"), form);
-    auto* header = new QHBoxLayout;
-    header->setSpacing(4);
-    header->addWidget(m_sweeps, 1);
-    header->addWidget(create);
-    header->addWidget(m_remove);
+    auto* header = visualizers::makeRow(nullptr, {{}, 4}, {{m_sweeps, 1}, create, m_remove});
     m_rowColumn = new QVBoxLayout;
     m_rowColumn->setSpacing(8);
-    auto* column = new QVBoxLayout(form);
-    column->setContentsMargins(8, 6, 8, 6);
-    column->setSpacing(6);
-    column->addLayout(header);
-    column->addLayout(m_rowColumn);
-    column->addWidget(makeAdders(form));
-    column->addStretch();
+    visualizers::makeColumn(form, {QMargins(8, 6, 8, 6), 6},
+                            {header, m_rowColumn, makeAdders(form), visualizers::rest()});
     connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
         // While a name is being typed the list is outdated and may be longer.
         if (const auto at = static_cast<std::size_t>(index); at < m_project->sweeps.size()) {
@@ -165,8 +155,7 @@ QWidget* SweepPanel::makeGrid()
     auto* page = new QWidget;
     m_table = new QTableView(page);
     m_table->setModel(&m_grid);
-    m_table->setAccessibleName(tr("Members of the sweep"));
-    m_table->setObjectName(QStringLiteral("sweepGrid"));
+    visualizers::setNames(*m_table, "sweepGrid", tr("Members of the sweep"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
@@ -180,22 +169,12 @@ QWidget* SweepPanel::makeGrid()
     m_queue = new QPushButton(page);
     m_queue->setObjectName(QStringLiteral("queueSweep"));
     m_queue->setText(tr("Queue %n runs", nullptr, 0)); // until the grid is computed
-    auto* bottom = new QVBoxLayout;
-    bottom->setContentsMargins(8, 2, 8, 6);
-    bottom->addWidget(m_total);
     m_halve = new QCheckBox(tr("Stop losers early"), page);
     m_halve->setObjectName(QStringLiteral("halveSweep"));
-    auto* buttons = new QHBoxLayout;
-    buttons->addStretch();
-    buttons->addWidget(m_halve);
-    buttons->addWidget(m_queue);
-    bottom->addLayout(buttons);
+    auto* buttons = visualizers::makeRow(nullptr, {}, {visualizers::rest(), m_halve, m_queue});
+    auto* bottom = visualizers::makeColumn(nullptr, {QMargins(8, 2, 8, 6), -1}, {m_total, buttons});
     connect(m_halve, &QCheckBox::toggled, this, &SweepPanel::showTotal);
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(new SweepTabs(m_grid, m_table, page), 1);
-    column->addLayout(bottom);
+    visualizers::makeColumn(page, {QMargins(), 2}, {{new SweepTabs(m_grid, m_table, page), 1}, bottom});
     connect(m_queue, &QPushButton::clicked, this, &SweepPanel::queue);
     connect(&m_grid, &QAbstractItemModel::modelReset, this, &SweepPanel::showColumns);
     connect(&m_grid, &QAbstractItemModel::dataChanged, this, &SweepPanel::showColumns);

@@ -7,6 +7,7 @@
 #include "editor/canvas/canvas.h"
 #include "projects/commands/commands.h"
 #include "projects/diff/diff.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QDialogButtonBox>
 #include <QLabel>
@@ -41,11 +42,8 @@ RunSettingsDialog::RunSettingsDialog(const QString& run, projects::Project train
     split->setChildrenCollapsible(false);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_use = buttons->addButton(tr("Use the chosen settings"), QDialogButtonBox::ActionRole);
-    m_use->setObjectName(QStringLiteral("useSettings"));
-    m_use->setToolTip(tr("Change the project so that it has them; one step to undo"));
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(split, 1);
-    column->addWidget(buttons);
+    visualizers::setNames(*m_use, "useSettings", {}, tr("Change the project so that it has them; one step to undo"));
+    visualizers::makeColumn(this, {}, {{split, 1}, buttons});
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_settings, &SettingsList::chosenChanged, this,
             [this] { m_use->setEnabled(!m_settings->chosen().empty()); });
@@ -64,17 +62,13 @@ QWidget* RunSettingsDialog::makeWiring(const Look& look)
     title->setTextFormat(Qt::PlainText);
     setRole(*title, QStringLiteral("heading"));
     auto* canvas = new CanvasWidget(editor::makeDepthCanvas(), wiring);
-    canvas->setObjectName(QStringLiteral("runWiring"));
-    canvas->setAccessibleName(tr("The wiring of the run"));
+    visualizers::setNames(*canvas, "runWiring", tr("The wiring of the run"));
     canvas->setMinimumSize(kLeastCanvas);
     canvas->setTheme(look.theme().kind());
     canvas->canvas().setDocument(std::make_shared<const projects::Document>(projects::Document{m_trained, {}}));
     canvas->refresh();
     connect(&look, &Look::changed, canvas, [canvas, &look] { canvas->setTheme(look.theme().kind()); });
-    auto* column = new QVBoxLayout(wiring);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(title);
-    column->addWidget(canvas, 1);
+    visualizers::makeColumn(wiring, visualizers::kNoMargins, {title, {canvas, 1}});
     return wiring;
 }
 

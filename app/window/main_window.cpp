@@ -23,6 +23,7 @@
 #include "app/views/run_follower.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QCloseEvent>
 #include <QCoreApplication>
@@ -86,10 +87,7 @@ void MainWindow::makePages()
     m_pages->addWidget(m_start);
     m_pages->addWidget(m_workspace);
     auto* centre = new QWidget;
-    auto* column = new QVBoxLayout(centre);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_pages);
+    visualizers::makeColumn(centre, visualizers::kNoRoom, {m_pages});
     m_banner = new Banner(centre);
     m_banner->keepAbove(m_workspace->centralWidget()); // plots and tables are below it
     setCentralWidget(centre);

@@ -2,6 +2,7 @@
 #include "app/workspace/banner.h"
 
 #include "app/look/theme.h"
+#include "visualizers/plot/arrange.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -43,13 +44,7 @@ Banner::Banner(QWidget* over)
     close->setToolTip(tr("Dismiss"));
     close->setAccessibleName(tr("Dismiss"));
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 6, 8, 6);
-    layout->setSpacing(10);
-    layout->addWidget(m_icon);
-    layout->addWidget(m_text, 1);
-    layout->addLayout(m_choices);
-    layout->addWidget(close);
+    visualizers::makeRow(this, {QMargins(14, 6, 8, 6), 10}, {m_icon, {m_text, 1}, m_choices, close});
     over->installEventFilter(this);
     m_read->setSingleShot(true);
     connect(m_read, &QTimer::timeout, this, &QWidget::hide);

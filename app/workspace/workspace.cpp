@@ -10,6 +10,7 @@
 #include "app/workspace/tower_bar.h"
 #include "editor/block/block_canvas.h"
 #include "editor/canvas/canvas.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/loss_view.h"
 
@@ -38,11 +39,7 @@ constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and blocks ar
 QWidget* underBar(QWidget* bar, QWidget* canvas)
 {
     auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(bar);
-    column->addWidget(canvas, 1);
+    visualizers::makeColumn(page, visualizers::kNoRoom, {bar, {canvas, 1}});
     page->setFocusProxy(canvas);
     return page;
 }
@@ -120,8 +117,7 @@ void Workspace::makeCentre()
     m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
     m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
     m_block->setAccessibleName(tr("Block canvas; the arrows follow its wires, the outline holds its nodes"));
-    m_centre->setObjectName(QStringLiteral("centre"));
-    m_centre->setAccessibleName(tr("Canvases"));
+    visualizers::setNames(*m_centre, "centre", tr("Canvases"));
     m_centre->setDocumentMode(true);
     m_centre->setMinimumSize(kLeastCentre);
     m_centre->addTab(m_canvas, tr("Depth"));

@@ -4,6 +4,7 @@
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/start_losses.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 
@@ -44,13 +45,6 @@ constexpr int kLow = 270;         ///< pixels: below that the losses stand besid
 bool isQuick(LowRankMethod method)
 {
     return method == LowRankMethod::Spectral || method == LowRankMethod::ReluSvd || method == LowRankMethod::Exact;
-}
-
-/// Names a control for tests, and for screen readers.
-void name(QWidget& control, const char* object, const QString& accessible)
-{
-    control.setObjectName(QString::fromLatin1(object));
-    control.setAccessibleName(accessible);
 }
 
 } // namespace
@@ -117,14 +111,14 @@ GapView::Impl::Impl(const ShownRuns& runs, GapView* of) : view(of), losses(new S
 void GapView::Impl::fillChoices()
 {
     part->addItems({tr("bars"), tr("table"), tr("losses")});
-    name(*part, "gapPart", tr("What is shown"));
+    setNames(*part, "gapPart", tr("What is shown"));
     subject->addItems({tr("as drawn"), tr("as the run in front learned them"), tr("as that run started")});
-    name(*subject, "gapSubject", tr("Which weights"));
+    setNames(*subject, "gapSubject", tr("Which weights"));
     rank->addItem(tr("ranks of the project"));
     for (const double share : kShares) {
         rank->addItem(tr("rank scale %1").arg(share), share);
     }
-    name(*rank, "gapRank", tr("Rank of the factors"));
+    setNames(*rank, "gapRank", tr("Rank of the factors"));
     auto* menu = new QMenu(choice);
     for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
         QAction* action = menu->addAction(QString::fromStdString(projects::titleOf(traits.method)));
@@ -135,17 +129,17 @@ void GapView::Impl::fillChoices()
     choice->setMenu(menu);
     choice->setPopupMode(QToolButton::InstantPopup);
     choice->setText(tr("Methods"));
-    choice->setObjectName(QStringLiteral("gapMethods"));
-    choice->setToolTip(tr("Which starts are compared; LFAI and LFAI-WS take much longer than the others"));
+    setNames(*choice, "gapMethods", {},
+             tr("Which starts are compared; LFAI and LFAI-WS take much longer than the others"));
     measure->addItems({tr("function error"), tr("weight error"), tr("correlation"), tr("seconds")});
-    name(*measure, "gapMeasure", tr("What the bars show"));
+    setNames(*measure, "gapMeasure", tr("What the bars show"));
     sorting->addItems({tr("by layer"), tr("by size"), tr("by error")});
-    name(*sorting, "gapSort", tr("Order of the weights"));
+    setNames(*sorting, "gapSort", tr("Order of the weights"));
     seeds->setRange(1, kMostSeeds);
     seeds->setValue(kSeeds);
-    name(*seeds, "gapSeeds", tr("Seeds of each start"));
-    train->setObjectName(QStringLiteral("gapTrain"));
-    train->setToolTip(tr("A sweep over the chosen methods and so many seeds; their losses are drawn below"));
+    setNames(*seeds, "gapSeeds", tr("Seeds of each start"));
+    setNames(*train, "gapTrain", {},
+             tr("A sweep over the chosen methods and so many seeds; their losses are drawn below"));
     compute->setObjectName(QStringLiteral("gapCompute"));
     progress->setTextVisible(true);
     progress->setFixedWidth(kProgressWidth);
@@ -155,7 +149,7 @@ void GapView::Impl::layOut()
 {
     view->setAccessibleName(tr("Gap of low-rank weights"));
     table->setModel(&model);
-    name(*table, "gapTable", tr("Gap of each weight"));
+    setNames(*table, "gapTable", tr("Gap of each weight"));
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setShowGrid(false);
     table->setWordWrap(false);
@@ -169,12 +163,8 @@ void GapView::Impl::layOut()
     state->setWordWrap(true);
     state->setContentsMargins(8, 0, 8, 4);
     auto* scrolled = new QWidget(view);
-    auto* barsColumn = new QVBoxLayout(scrolled);
-    barsColumn->setContentsMargins(0, 0, 0, 0);
-    barsColumn->setSpacing(0);
-    barsColumn->addWidget(bars, 1);
-    barsColumn->addWidget(scroll);
-    name(*scroll, "gapScroll", tr("Weights that are shown"));
+    makeColumn(scrolled, kNoRoom, {{bars, 1}, scroll});
+    setNames(*scroll, "gapScroll", tr("Weights that are shown"));
     scroll->hide();
     upper->addWidget(scrolled);
     upper->addWidget(table);

@@ -4,6 +4,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/runs/run_plot.h"
 
 #include <QVBoxLayout>
@@ -22,9 +23,7 @@ StartLosses::StartLosses(const ShownRuns& runs, QWidget* parent)
 {
     setAccessibleName(tr("Losses from each start"));
     m_curves->plot().setAccessibleName(tr("Losses from each start"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_curves);
+    makeColumn(this, kNoMargins, {m_curves});
     connect(&m_all, &ShownRuns::begun, this, &StartLosses::begin);
     connect(&m_all, &ShownRuns::added, this,
             [this](const std::string& key, const engine::Progress& numbers) { m_starts.add(key, numbers); });

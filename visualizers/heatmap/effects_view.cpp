@@ -7,6 +7,7 @@
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QAction>
@@ -63,23 +64,16 @@ void EffectsView::layOut()
     m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
     m_title->setContentsMargins(8, 2, 8, 0);
-    m_result->setObjectName(QStringLiteral("effectsResult"));
-    m_result->setAccessibleName(tr("Knock-out"));
-    m_picture->setObjectName(QStringLiteral("effectsPicture"));
-    m_picture->setAccessibleName(tr("Picture of the effects"));
+    setNames(*m_result, "effectsResult", tr("Knock-out"));
+    setNames(*m_picture, "effectsPicture", tr("Picture of the effects"));
     m_picture->addItems({tr("as a grid"), tr("against the weights")});
-    m_hide->setObjectName(QStringLiteral("effectsHide"));
+    setNames(*m_hide, "effectsHide", {}, tr("Show the weights instead"));
     m_hide->setText(tr("Weights"));
-    m_hide->setToolTip(tr("Show the weights instead"));
     connect(m_hide, &QToolButton::clicked, this, &EffectsView::hideRequested);
     m_controls->addWidget(m_result);
     m_controls->addWidget(m_picture);
     m_controls->addWidget(m_hide);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(m_title);
-    column->addLayout(m_controls);
+    auto* column = makeColumn(this, {QMargins(), 2}, {m_title, m_controls});
     for (QCustomPlot* each : {static_cast<QCustomPlot*>(m_grid), static_cast<QCustomPlot*>(m_points)}) {
         each->setFocusPolicy(Qt::StrongFocus);
         each->setMinimumHeight(kLeastPlotHeight / 2); // its title and controls are higher than those of the weights

@@ -5,6 +5,7 @@
 #include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QComboBox>
@@ -75,31 +76,26 @@ HeatmapControls::HeatmapControls(ShownMatrices& matrices, QWidget* parent)
 
 void HeatmapControls::name()
 {
-    kind->setAccessibleName(tr("Matrix"));
-    kind->setObjectName(QStringLiteral("kind"));
-    port->setAccessibleName(tr("Port"));
-    port->setObjectName(QStringLiteral("port"));
-    feature->setAccessibleName(tr("Feature"));
-    feature->setObjectName(QStringLiteral("feature"));
+    setNames(*kind, "kind", tr("Matrix"));
+    setNames(*port, "port", tr("Port"));
+    setNames(*feature, "feature", tr("Feature"));
     feature->setRange(kAllFeatures, kMostFeatures);
     feature->setSpecialValueText(tr("all features"));
     feature->setPrefix(tr("feature "));
     feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
     feature->setKeyboardTracking(false);                    // a checkpoint is read for each value
     feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
-    value->setAccessibleName(tr("Cell value"));
-    value->setObjectName(QStringLiteral("value"));
+    setNames(*value, "value", tr("Cell value"));
     value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
                      tr("difference from other run"), tr("log(p / row maximum)")});
     distance->setText(tr("By distance"));
-    distance->setObjectName(QStringLiteral("byDistance"));
+    setNames(*distance, "byDistance", {},
+             tr("The weights' median and 90th percentile by how far back their source is"));
     distance->setCheckable(true);
-    distance->setToolTip(tr("The weights' median and 90th percentile by how far back their source is"));
     effects->setText(tr("Effects"));
-    effects->setObjectName(QStringLiteral("effects"));
+    setNames(*effects, "effects", {}, tr("Show what the run in front loses without each part, as measured"));
     effects->setCheckable(true);
     effects->setChecked(true);
-    effects->setToolTip(tr("Show what the run in front loses without each part, as measured"));
     effects->hide();
     pin->setText(tr("Pin"));
     pin->setToolTip(tr("Compare with this step from now on (P)"));
@@ -116,21 +112,10 @@ void HeatmapControls::layOut()
     for (QWidget* each : std::initializer_list<QWidget*>{kind, port, feature, value, distance, effects}) {
         m_choices->addWidget(each);
     }
-    auto* controls = new QHBoxLayout;
-    controls->setContentsMargins(8, 0, 8, 0);
-    controls->setSpacing(8);
-    controls->addWidget(play);
-    controls->addWidget(scrubber, 1);
-    controls->addWidget(stepLabel);
-    controls->addWidget(pin);
-    controls->addWidget(readout, 1);
+    auto* controls = makeRow(nullptr, {QMargins(8, 0, 8, 0), 8}, {play, {scrubber, 1}, stepLabel, pin, {readout, 1}});
     readout->setSizePolicy(QSizePolicy::Ignored,
                            QSizePolicy::Preferred); // else the slider would move under the pointer
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addLayout(m_choices);
-    column->addLayout(controls);
+    makeColumn(this, {QMargins(), 2}, {m_choices, controls});
 }
 
 void HeatmapControls::addCommand(QAction* command)

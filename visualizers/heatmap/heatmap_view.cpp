@@ -8,6 +8,7 @@
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QHBoxLayout>
@@ -65,16 +66,8 @@ void HeatmapView::layOut()
     m_whose->setWordWrap(true);
     m_whose->setContentsMargins(8, 2, 8, 0);
     m_grid->setMinimumHeight(kLeastPlotHeight - m_whose->sizeHint().height()); // its row is the grid's in a low panel
-    auto* beside = new QHBoxLayout(this);
-    beside->setContentsMargins(0, 0, 0, 0);
-    beside->addWidget(m_weights, 1);
-    auto* column = new QVBoxLayout(m_weights);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(m_whose);
-    column->addWidget(m_controls);
-    column->addWidget(m_grid, 1);
-    column->addWidget(m_distances, 1);
+    makeRow(this, kNoMargins, {{m_weights, 1}});
+    makeColumn(m_weights, {QMargins(), 2}, {m_whose, m_controls, {m_grid, 1}, {m_distances, 1}});
     m_distances->setMinimumHeight(kLeastPlotHeight);
     m_distances->hide();
 }

@@ -5,6 +5,7 @@
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
 #include "visualizers/pareto/pareto_points.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_legend.h"
@@ -153,23 +154,16 @@ void ParetoView::Impl::layOut()
     plot->setMinimumHeight(kLeastPlotHeight);
     cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)"), tr("by FLOP of a pass")});
     cost->setCurrentIndex(1);
-    cost->setAccessibleName(tr("Cost"));
-    cost->setObjectName(QStringLiteral("cost"));
+    setNames(*cost, "cost", tr("Cost"));
     scale->addItems({tr("log x"), tr("linear"), tr("log x and y")});
-    scale->setAccessibleName(tr("Scale"));
-    scale->setObjectName(QStringLiteral("scale"));
+    setNames(*scale, "scale", tr("Scale"));
     measure->addItems({tr("validation loss"), tr("training loss")});
-    measure->setAccessibleName(tr("Loss"));
-    measure->setObjectName(QStringLiteral("measure"));
+    setNames(*measure, "measure", tr("Loss"));
     auto* controls = new ControlRows;
     for (QComboBox* box : {measure, cost, scale}) {
         controls->addWidget(box);
     }
-    auto* column = new QVBoxLayout(view);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addLayout(controls);
-    column->addWidget(plot, 1);
+    makeColumn(view, {QMargins(), 2}, {controls, {plot, 1}});
 }
 
 void ParetoView::Impl::connectControls()

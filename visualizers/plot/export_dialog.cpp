@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/export_dialog.h"
 
+#include "visualizers/plot/arrange.h"
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -117,10 +119,7 @@ void ExportDialog::layOut(const QString& format)
     auto* browse = new QPushButton(tr("Browse…"), this);
     browse->setAutoDefault(false);
     connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
-    auto* folder = new QHBoxLayout;
-    folder->setSpacing(kFieldGap);
-    folder->addWidget(m_folder, 1);
-    folder->addWidget(browse);
+    auto* folder = makeRow(nullptr, {{}, kFieldGap}, {{m_folder, 1}, browse});
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kRowSpacing);
     form->addRow(tr("Folder"), folder);
@@ -133,11 +132,7 @@ void ExportDialog::layOut(const QString& format)
     m_export->setDefault(true);
     connect(m_export, &QPushButton::clicked, this, &ExportDialog::choose);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto* column = new QVBoxLayout(this);
-    column->addLayout(form);
-    column->addWidget(m_note);
-    column->addStretch();
-    column->addWidget(buttons);
+    makeColumn(this, {}, {form, m_note, rest(), buttons});
     QWidget* before = m_folder;
     for (QWidget* next : std::initializer_list<QWidget*>{browse, m_name, m_format, m_width, m_height, m_centimetres,
                                                          m_text, m_weights, buttons}) {
@@ -170,21 +165,13 @@ void ExportDialog::addSizes(QFormLayout& form)
     m_weights->setObjectName(QStringLiteral("exportWeights"));
     const bool plot = m_of == ExportOf::Plot;
     if (plot) {
-        auto* size = new QHBoxLayout;
-        size->setSpacing(kFieldGap);
-        size->addWidget(m_width);
-        size->addWidget(new QLabel(QStringLiteral("×"), this));
-        size->addWidget(m_height);
-        size->addWidget(new QLabel(tr("pixels; SVG and PDF have their proportions"), this));
-        size->addStretch();
+        auto* size = makeRow(nullptr, {{}, kFieldGap},
+                             {m_width, new QLabel(QStringLiteral("×"), this), m_height,
+                              new QLabel(tr("pixels; SVG and PDF have their proportions"), this), rest()});
         form.addRow(tr("Size"), size);
     }
-    auto* paper = new QHBoxLayout;
-    paper->setSpacing(kFieldGap);
-    paper->addWidget(m_centimetres);
-    paper->addWidget(new QLabel(tr("wide, text of"), this));
-    paper->addWidget(m_text);
-    paper->addStretch();
+    auto* paper =
+        makeRow(nullptr, {{}, kFieldGap}, {m_centimetres, new QLabel(tr("wide, text of"), this), m_text, rest()});
     form.addRow(tr("On paper"), paper);
     if (!plot) {
         form.addRow(QString(), m_weights);

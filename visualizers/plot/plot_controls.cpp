@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_controls.h"
 
+#include "visualizers/plot/arrange.h"
+
 #include <QAbstractItemView>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -55,19 +57,14 @@ QLabel* inviteOver(QWidget& plot, const QString& text)
     label->setAlignment(Qt::AlignCenter);
     label->setWordWrap(true);
     label->setAttribute(Qt::WA_TransparentForMouseEvents);
-    auto* over = new QVBoxLayout(&plot);
-    over->setContentsMargins(32, 16, 32, 16);
-    over->addWidget(label);
+    makeColumn(&plot, {QMargins(32, 16, 32, 16), -1}, {label});
     return label;
 }
 
 QWidget* captioned(const QString& caption, QWidget& control)
 {
     auto* both = new QWidget(control.parentWidget());
-    auto* row = new QHBoxLayout(both);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(new QLabel(caption, both));
-    row->addWidget(&control);
+    makeRow(both, kNoMargins, {new QLabel(caption, both), &control});
     return both;
 }
 

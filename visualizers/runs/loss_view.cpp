@@ -4,6 +4,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/stages.h"
 #include "projects/base/text.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/runs/run_plot.h"
 
 #include <QAbstractTableModel>
@@ -95,9 +96,7 @@ public:
     {
         setAccessibleName(LossView::tr("Accuracy"));
         m_curves->plot().setAccessibleName(LossView::tr("Accuracy plot"));
-        auto* column = new QVBoxLayout(this);
-        column->setContentsMargins(0, 0, 0, 0);
-        column->addWidget(m_curves);
+        makeColumn(this, kNoMargins, {m_curves});
     }
 
     void setTheme(resources::Theme theme) override { m_curves->setTheme(theme); }

@@ -4,6 +4,7 @@
 #include "engine/base/api/row_curves.h"
 #include "engine/base/api/values.h"
 #include "projects/base/ranges.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/curve_name.h"
 #include "visualizers/runs/run_plot.h"
@@ -89,17 +90,14 @@ MetricsView::Impl::Impl(ShownRuns& runs, MetricsView* view)
 {
     view->setAccessibleName(tr("Magnitudes and speed"));
     curves->plot().setAccessibleName(tr("Plot of magnitudes and speed"));
-    m_choice->setAccessibleName(tr("Metric"));
-    m_choice->setObjectName(QStringLiteral("metric"));
+    setNames(*m_choice, "metric", tr("Metric"));
     offerMetrics({});
     for (const engine::RowCurves& row : engine::kRowCurves) {
         offer({CurveRow(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
                QString::fromUtf8(row.column)});
     }
     curves->putFirst(m_choice);
-    auto* column = new QVBoxLayout(view);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(curves);
+    makeColumn(view, kNoMargins, {curves});
     QObject::connect(m_choice, &QComboBox::currentIndexChanged, view,
                      [this](int index) { curves->setShown(shown(m_choices.at(static_cast<std::size_t>(index)))); });
     QObject::connect(&runs, &ShownRuns::added, view,

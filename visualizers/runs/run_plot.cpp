@@ -5,6 +5,7 @@
 #include "engine/base/api/values.h"
 #include "projects/base/ranges.h"
 #include "projects/base/text.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/run_plot_controls.h"
 
@@ -86,11 +87,7 @@ void RunPlot::layOut()
     m_plot->setMinimumHeight(kLeastPlotHeight);
     m_split->addWidget(m_plot);
     connect(m_split, &TurningSplit::turned, this, &RunPlot::turned);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(m_controls);
-    column->addWidget(m_split, 1);
+    makeColumn(this, {QMargins(), 2}, {m_controls, {m_split, 1}});
 }
 
 void RunPlot::connectControls()

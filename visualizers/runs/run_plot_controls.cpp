@@ -2,6 +2,7 @@
 #include "visualizers/runs/run_plot_controls.h"
 
 #include "projects/base/ranges.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
@@ -51,35 +52,30 @@ RunPlotControls::RunPlotControls(QWidget* parent)
 void RunPlotControls::layOut()
 {
     m_axis->addItems({tr("by step"), tr("by tokens or samples"), tr("by FLOP"), tr("by time (s)")});
-    m_axis->setObjectName(QStringLiteral("horizontalAxis"));
-    m_axis->setAccessibleName(tr("Horizontal axis"));
+    setNames(*m_axis, "horizontalAxis", tr("Horizontal axis"));
     m_scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
-    m_scale->setObjectName(QStringLiteral("scale"));
-    m_scale->setAccessibleName(tr("Scale"));
+    setNames(*m_scale, "scale", tr("Scale"));
     m_smoothing->setRange(0, kSmoothingSteps);
     giveWay(*m_smoothing);
-    m_smoothing->setObjectName(QStringLiteral("smoothing"));
-    m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setToolTip(tr(
-        "Moving average over 1 to 1,000 points, and over at most a fifth of the points so far. It lags behind a loss "
-        "that falls; the recorded points stay faint behind it"));
+    setNames(*m_smoothing, "smoothing", tr("Smoothing"),
+             tr("Moving average over 1 to 1,000 points, and over at most a fifth of the points so far. It lags behind "
+                "a loss "
+                "that falls; the recorded points stay faint behind it"));
     m_points->setObjectName(QStringLiteral("smoothingPoints"));
     m_points->setMinimumWidth(m_points->fontMetrics().horizontalAdvance(tr("%n points", nullptr, kMostPoints)));
     showPoints();
     m_bounds->setObjectName(QStringLiteral("bounds"));
     m_bounds->setChecked(true);
     m_bounds->hide();
-    m_seeds->setObjectName(QStringLiteral("seedsAsBand"));
-    m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
+    setNames(*m_seeds, "seedsAsBand", {},
+             tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
     m_seeds->setChecked(true);
     m_seeds->hide();
-    m_stages->setObjectName(QStringLiteral("stagesOf"));
-    m_stages->setAccessibleName(tr("Stages"));
+    setNames(*m_stages, "stagesOf", tr("Stages"));
     m_stages->hide();
-    m_baseline->setObjectName(QStringLiteral("baseline"));
-    m_baseline->setAccessibleName(tr("Baseline"));
-    m_baseline->setToolTip(tr("The differences from one of the runs at each step. Runs with equal seeds see equal "
-                              "batches and are paired; the band is the interval of 95 % of the mean difference"));
+    setNames(*m_baseline, "baseline", tr("Baseline"),
+             tr("The differences from one of the runs at each step. Runs with equal seeds see equal "
+                "batches and are paired; the band is the interval of 95 % of the mean difference"));
     m_baseline->hide();
 
     m_row->addWidget(m_axis);

@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "resources/axis.h"
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
@@ -86,9 +87,7 @@ ParallelView::Impl::Impl(ParallelView* view)
     plot->yAxis->setRange(-kMargin, 1 + kMargin);
     plot->xAxis->grid()->setVisible(false);
     plot->xAxis->setSubTicks(false);
-    auto* column = new QVBoxLayout(view);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(plot, 1);
+    makeColumn(view, kNoMargins, {{plot, 1}});
     QObject::connect(plot, &QCustomPlot::mouseMove, view,
                      [this](QMouseEvent* event) { hover(event->position(), event->globalPosition().toPoint()); });
     QObject::connect(plot, &Plot::pointerLeft, view, [this] { hover({-1, -1}, {}); });

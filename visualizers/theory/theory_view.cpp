@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/theory/theory_view.h"
 
+#include "visualizers/plot/arrange.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
@@ -75,16 +76,14 @@ TheoryView::Impl::Impl(TheoryView* of) : view(of)
     view->setAccessibleName(tr("Theory"));
     plot->setAccessibleName(tr("Gains over a residual network"));
     plot->setMinimumHeight(kLeastPlotHeight);
-    table->setObjectName(QStringLiteral("theoryTable"));
-    table->setAccessibleName(tr("What theorems say of each kind of network"));
+    setNames(*table, "theoryTable", tr("What theorems say of each kind of network"));
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setShowGrid(false);
     table->verticalHeader()->hide();
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     for (QLabel* label : {about, notes}) {
-        label->setProperty("role", QStringLiteral("muted"));
-        label->setWordWrap(true);
+        makeRemark(*label);
         label->setContentsMargins(8, 4, 8, 0);
         label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     }
@@ -93,15 +92,9 @@ TheoryView::Impl::Impl(TheoryView* of) : view(of)
     split->addWidget(plot);
     split->addWidget(table);
     split->setShares({1000, 1000}, {1000, 500});
-    auto* column = new QVBoxLayout(view);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
     auto* controls = new ControlRows;
     makeControls(*controls);
-    column->addLayout(controls);
-    column->addWidget(about);
-    column->addWidget(notes);
-    column->addWidget(split, 1);
+    auto* column = makeColumn(view, {QMargins(), 2}, {controls, about, notes, {split, 1}});
     column->addStretch(0); // below a table without a plot
     connectControls();
 }
@@ -110,11 +103,9 @@ void TheoryView::Impl::makeControls(ControlRows& row)
 {
     const TheoryView::Model start;
     model->addItems({tr("model of the project"), tr("model of these numbers")});
-    model->setObjectName(QStringLiteral("theoryModel"));
-    model->setAccessibleName(tr("Which model"));
+    setNames(*model, "theoryModel", tr("Which model"));
     axis->addItems({tr("gains by rank"), tr("gains by complexity")});
-    axis->setObjectName(QStringLiteral("theoryAxis"));
-    axis->setAccessibleName(tr("What the gains are drawn over"));
+    setNames(*axis, "theoryAxis", tr("What the gains are drawn over"));
     dimension->setRange(2, kMostDimension);
     dimension->setValue(static_cast<int>(start.dimension));
     rank->setRange(1, static_cast<int>(start.dimension) - 1);
@@ -134,9 +125,7 @@ void TheoryView::Impl::makeControls(ControlRows& row)
         {lambdaMax, "theoryLambda", tr("λ max"), tr("Largest eigenvalue of A − I")}};
     row.addWidget(model);
     for (const auto& [box, name, caption, what] : boxes) {
-        box->setObjectName(QLatin1String(name));
-        box->setAccessibleName(what);
-        box->setToolTip(what);
+        setNames(*box, name, what, what);
         box->setKeyboardTracking(false);
         row.addWidget(captioned(caption, *box));
         box->parentWidget()->hide(); // shown for a model of these numbers
