@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 
+#include <string>
 #include <string_view>
 
 namespace residua::tests {
@@ -18,6 +19,13 @@ template <class Value>
 [[nodiscard]] bool isRefusedAt(const Result<Value>& result, std::string_view place, std::string_view sign)
 {
     return !result && isRefusedAt(result.error(), place, sign);
+}
+
+/// Returns the error's text, or "no error" if there is a value.
+template <class Value>
+[[nodiscard]] std::string errorOf(const Result<Value>& result)
+{
+    return result ? "no error" : result.error().text();
 }
 
 } // namespace residua::tests

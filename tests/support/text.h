@@ -4,6 +4,7 @@
 #include <QString>
 
 #include <string>
+#include <string_view>
 
 namespace residua::tests {
 
@@ -11,6 +12,11 @@ namespace residua::tests {
 inline QString asQString(const std::string& text)
 {
     return QString::fromStdString(text);
+}
+
+inline bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
 }
 
 } // namespace residua::tests

@@ -15,6 +15,7 @@
 
 using namespace residua;
 using namespace residua::projects;
+using residua::tests::contains;
 
 namespace {
 
@@ -27,11 +28,6 @@ Result<PyTorchCode> codeOf(const Project& project, const std::vector<ExportedLay
 {
     const Result<SoundProject> sound = soundProject(project);
     return sound ? pyTorchCodeOf(*sound, {layers}) : Result<PyTorchCode>(sound.error());
-}
-
-bool contains(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace
@@ -390,4 +386,5 @@ void TestPyTorchCode::theReadmeSaysWhatIsLost()
 }
 
 RESIDUA_TEST(TestPyTorchCode)
+#include "tests/support/text.h"
 #include "tst_pytorch_code.moc"

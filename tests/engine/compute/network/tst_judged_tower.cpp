@@ -51,11 +51,6 @@ std::string errorOf(const Project& project)
     return {};
 }
 
-bool contains(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
-}
-
 } // namespace
 
 class TestJudgedTower : public QObject {
@@ -139,4 +134,5 @@ private Q_SLOTS:
 };
 
 RESIDUA_TEST(TestJudgedTower)
+#include "tests/support/text.h"
 #include "tst_judged_tower.moc"

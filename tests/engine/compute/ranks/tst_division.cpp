@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that a step draws or averages, under every division of its examples: the losses of one process with one
 // batch. The rows follow from the schema, so that a new feature without a row fails.
+#include "division_files.h"
 #include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/knockout.h"
 #include "engine/compute/train/trainer.h"
@@ -18,7 +19,6 @@
 #include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/engine/compute/train/wiring_cases.h"
-#include "tests/support/file_bytes.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -26,9 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -46,8 +44,7 @@ namespace {
 
 constexpr int kSteps = 4;
 constexpr std::int64_t kBatch = 8;
-constexpr std::int64_t kLatentSide = 16; ///< of the pictures that the network reads
-constexpr double kRounding = 1e-9;       ///< of sums in another order, grown over the steps
+constexpr double kRounding = 1e-9; ///< of sums in another order, grown over the steps
 
 Project prepared(Project project)
 {
@@ -188,23 +185,6 @@ Project withObjective(projects::Objective objective)
     throw std::runtime_error("the objective has no row");
 }
 
-/// Words of several pieces, so that the number of hidden tokens differs by example.
-std::string wordPieces()
-{
-    std::string text = "{'version':'1.0','added_tokens':["
-                       "{'id':0,'content':'[UNK]','special':true,'single_word':false,'lstrip':false,'rstrip':false,"
-                       "'normalized':false},"
-                       "{'id':1,'content':'[MASK]','special':true,'single_word':false,'lstrip':false,'rstrip':false,"
-                       "'normalized':false}],"
-                       "'normalizer':null,'pre_tokenizer':{'type':'Whitespace'},'post_processor':null,"
-                       "'decoder':{'type':'WordPiece','prefix':'##','cleanup':true},"
-                       "'model':{'type':'WordPiece','unk_token':'[UNK]','continuing_subword_prefix':'##',"
-                       "'max_input_chars_per_word':100,"
-                       "'vocab':{'[UNK]':0,'[MASK]':1,'a':2,'b':3,'c':4,'##a':5,'##b':6,'##c':7}}}";
-    std::ranges::replace(text, '\'', '"');
-    return text;
-}
-
 } // namespace
 
 class TestDivision : public QObject {
@@ -215,29 +195,7 @@ private Q_SLOTS:
     {
         qputenv("RESIDUA_RANKS", RESIDUA_RANKS_LIBRARY);
         qputenv("XDG_CACHE_HOME", m_folder.filePath("cache").toUtf8());
-        write("words.json", wordPieces());
-        std::string text;
-        for (int i = 0; i < 900; ++i) {
-            text += i % 7 == 0 ? "abcab " : i % 3 == 0 ? "bca " : i % 2 == 0 ? "a " : "cb ";
-        }
-        write("text.txt", text);
-        write("more.txt", std::string(text.rbegin(), text.rend()));
-        std::string table = "text,label\n";
-        std::string lines;
-        for (int i = 0; i < 60; ++i) {
-            table += text.substr(static_cast<std::size_t>(i), static_cast<std::size_t>(3 + i % 11)) + "," +
-                     (i % 2 == 0 ? "x" : "y") + "\n";
-            lines += "{\"text\":\"" + text.substr(static_cast<std::size_t>(i), 40) + "\"}\n";
-        }
-        write("table.csv", table);
-        write("lines.jsonl", lines);
-        std::string ids;
-        for (int i = 0; i < 3000; ++i) {
-            ids += {static_cast<char>(i * i % 23), '\0'};
-        }
-        write("ids.bin", ids);
-        std::filesystem::create_directories(folder() / "latents");
-        write("latents/latents.npy", latents());
+        tests::writeDivisionFiles(folder());
     }
 
     void stepsDoNotDependOnTheirDivision_data()
@@ -443,25 +401,6 @@ private Q_SLOTS:
 
 private:
     [[nodiscard]] std::filesystem::path folder() const { return m_folder.path().toStdString(); }
-    void write(const char* name, const std::string& bytes) const
-    {
-        std::ofstream(folder() / name, std::ios::binary) << bytes;
-    }
-
-    /// Returns 40 latents of three channels as numpy.save writes them.
-    [[nodiscard]] static std::string latents()
-    {
-        const std::string side = std::to_string(kLatentSide);
-        const std::string header =
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 3, " + side + ", " + side + "), }\n";
-        std::vector<float> values(static_cast<std::size_t>(40 * 3 * kLatentSide * kLatentSide));
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] = std::sin(static_cast<float>(i * i % 97));
-        }
-        std::string bytes(values.size() * sizeof(float), '\0');
-        std::memcpy(bytes.data(), values.data(), bytes.size());
-        return std::string("\x93NUMPY\x01\x00", 8) + tests::littleEndian(header.size(), 2) + header + bytes;
-    }
 
     [[nodiscard]] Project wholeWords(bool pairs) const
     {
@@ -513,8 +452,8 @@ private:
         made["latents"] = withObjective(projects::Objective::Diffusion);
         made["latents"].data.source = projects::LatentData{.path = "latents",
                                                            .validationPath = {},
-                                                           .height = kLatentSide,
-                                                           .width = kLatentSide,
+                                                           .height = tests::kLatentSide,
+                                                           .width = tests::kLatentSide,
                                                            .channels = 3,
                                                            .classes = projects::kDrawnClasses};
         return made;

@@ -4,6 +4,7 @@
 #include "projects/base/random.h"
 #include "tests/engine/data/pictures/picture_files.h"
 #include "tests/support/file_bytes.h"
+#include "tests/support/refusal.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -24,14 +25,12 @@ namespace {
 
 std::string errorOf(const fs::path& path, ReadingVersion reading = kNewestReading)
 {
-    const Result<Picture> picture = readPicture(path, reading);
-    return picture ? "no error" : picture.error().text();
+    return tests::errorOf(readPicture(path, reading));
 }
 
 std::string setErrorOf(const fs::path& path)
 {
-    const Result<PictureSet> set = openPictures(path);
-    return set ? "no error" : set.error().text();
+    return tests::errorOf(openPictures(path));
 }
 
 std::string bigEndian(std::uint32_t value)

@@ -7,6 +7,7 @@
 #include "projects/schema/describe_data.h"
 #include "tests/engine/data/pictures/picture_files.h"
 #include "tests/support/file_bytes.h"
+#include "tests/support/refusal.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -560,8 +561,7 @@ private:
 
     [[nodiscard]] std::string errorOf(const projects::Project& project) const
     {
-        const auto dataset = Dataset::open(project, m_folder);
-        return dataset ? "no error" : dataset.error().text();
+        return tests::errorOf(Dataset::open(project, m_folder));
     }
 
     std::unique_ptr<QTemporaryDir> m_temporary;

@@ -62,11 +62,6 @@ std::string widened(const std::string& text, std::size_t zeros, bool bigEndian)
     return wide;
 }
 
-bool contains(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
-}
-
 } // namespace
 
 class TestDatasetFiles : public DatasetHarness {
@@ -485,4 +480,5 @@ private:
 };
 
 RESIDUA_TEST(TestDatasetFiles)
+#include "tests/support/text.h"
 #include "tst_dataset_files.moc"

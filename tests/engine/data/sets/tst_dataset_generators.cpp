@@ -5,6 +5,7 @@
 #include "engine/data/sets/regression.h"
 #include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
+#include "tests/support/refusal.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/LU>
@@ -40,8 +41,7 @@ std::unique_ptr<Dataset> opened(const projects::Project& project)
 
 std::string errorOf(projects::Source source)
 {
-    const auto dataset = Dataset::open(with(std::move(source)), ".");
-    return dataset ? "no error" : dataset.error().text();
+    return tests::errorOf(Dataset::open(with(std::move(source)), "."));
 }
 
 bool same(const Batch& a, const Batch& b)

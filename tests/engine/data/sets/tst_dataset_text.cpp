@@ -435,8 +435,7 @@ private slots:
     {
         const std::string text = letters(1000);
         const auto says = [&](const Tokeniser& tokeniser) {
-            const auto dataset = Dataset::open(projectOn(text, tokeniser), m_folder);
-            return dataset ? "no error" : dataset.error().text();
+            return tests::errorOf(Dataset::open(projectOn(text, tokeniser), m_folder));
         };
         QVERIFY(says({TokeniserKind::Characters, {}, 5}).find("the text has ") != std::string::npos);
         QVERIFY(says({TokeniserKind::Characters, {}, 5}).find(" distinct characters, the project's vocabulary is 5") !=
