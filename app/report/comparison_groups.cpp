@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -36,9 +37,7 @@ PlotCurve curveOf(const std::string& name, std::size_t colour, resources::Curve 
 
 std::vector<engine::RunInfo> ComparisonPage::infos() const
 {
-    std::vector<engine::RunInfo> infos;
-    std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
-    return infos;
+    return mapped<std::vector<engine::RunInfo>>(m_runs, &ComparedRun::info);
 }
 
 std::vector<engine::TrainedRun> ComparisonPage::trained() const
@@ -79,12 +78,10 @@ projects::MeanOfSeveral ComparisonPage::resultOf(const engine::RunGroup& group) 
 
 double ComparisonPage::flopsOf(const engine::RunGroup& group) const
 {
-    std::vector<double> values;
-    for (const std::size_t run : group.runs) {
-        if (finalValue(m_runs[run].info)) {
-            values.push_back(m_runs[run].flops);
-        }
-    }
+    auto values = mapped<std::vector<double>>(group.runs | std::views::filter([&](const std::size_t run) {
+                                                  return finalValue(m_runs[run].info).has_value();
+                                              }),
+                                              [&](const std::size_t run) { return m_runs[run].flops; });
     return projects::meanOf(values).mean;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_text.h"
 
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/model/data_source.h"
@@ -140,11 +141,7 @@ std::string escapeHtml(std::string_view text)
 
 double textWidth(std::string_view text)
 {
-    double width = 0;
-    for (const std::string_view character : charactersOf(text)) {
-        width += widthOf(character);
-    }
-    return width;
+    return sumOf(charactersOf(text), [&](const std::string_view character) -> double { return widthOf(character); });
 }
 
 std::string elided(const std::string& text, double width)

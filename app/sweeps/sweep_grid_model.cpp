@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "projects/base/ranges.h"
 #include "projects/nodes/towers.h"
 
 #include <algorithm>
@@ -98,11 +99,7 @@ void SweepGridModel::setStatuses(std::vector<engine::MemberStatus> statuses)
 
 double SweepGridModel::totalFlops() const
 {
-    double total = 0;
-    for (const projects::SweepMember& member : untrained()) {
-        total += member.trainFlops;
-    }
-    return total;
+    return sumOf(untrained(), &projects::SweepMember::trainFlops);
 }
 
 std::vector<projects::SweepMember> SweepGridModel::untrained() const

@@ -2,6 +2,7 @@
 #include "app/training/run_queue.h"
 
 #include "app/engine/background.h"
+#include "projects/base/ranges.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -140,17 +141,13 @@ RunQueue::~RunQueue()
 
 std::vector<std::string> RunQueue::names() const
 {
-    std::vector<std::string> names;
-    std::ranges::transform(m_waiting, std::back_inserter(names),
-                           [](const Waiting& waiting) { return waiting.command.project.name; });
-    return names;
+    return mapped<std::vector<std::string>>(m_waiting,
+                                            [](const Waiting& waiting) { return waiting.command.project.name; });
 }
 
 std::vector<engine::StartRun> RunQueue::waiting() const
 {
-    std::vector<engine::StartRun> runs;
-    std::ranges::transform(m_waiting, std::back_inserter(runs), &Waiting::command);
-    return runs;
+    return mapped<std::vector<engine::StartRun>>(m_waiting, &Waiting::command);
 }
 
 void RunQueue::push(engine::StartRun command)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 namespace residua::editor {
 namespace {
@@ -326,13 +327,8 @@ BlockHit BlockScene::hitTest(Point point, float tolerance) const
 
 std::vector<NodeId> BlockScene::nodesIn(const Rect& area) const
 {
-    std::vector<NodeId> found;
-    for (const BlockNode& node : m_nodes) {
-        if (node.rect.overlaps(area)) {
-            found.push_back(node.id);
-        }
-    }
-    return found;
+    return mapped<std::vector<NodeId>>(
+        m_nodes | std::views::filter([&](const BlockNode& node) { return node.rect.overlaps(area); }), &BlockNode::id);
 }
 
 std::vector<Wire> BlockScene::wiresIn(const Rect& area) const

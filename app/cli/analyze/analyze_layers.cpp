@@ -14,9 +14,8 @@ Exit runLayers(const Arguments& arguments, const Console& console)
     const std::filesystem::path run = arguments.positional(0);
     const std::string tower = arguments.text("tower");
     const projects::Project project = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, projectOfRun(run, tower));
-    const auto step = arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
     std::vector<engine::LayerRow> layers = engine::layersOf(project);
-    engine::readLayers(layers, run, step, tower);
+    engine::readLayers(layers, run, arguments.integer("step"), tower);
     if (arguments.has("output")) {
         const std::string path = arguments.text("output");
         return deliver({path, engine::layersCsv(layers), "csv"},

@@ -67,9 +67,7 @@ void show(const LowRankModel& model, const report::TheoryTable& answer, const Co
                          {"grnV3", number(row.v3)}};
     }
     console.value(told);
-    for (const std::string& note : answer.notes) {
-        console.remark("note: " + note);
-    }
+    remarkNotes(answer.notes, console);
 }
 
 /// Saves figure 5's left panel, the bounds of the gains over every collective rank, as CSV or as a picture.

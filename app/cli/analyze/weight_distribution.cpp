@@ -139,10 +139,8 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
             return console.fail(Exit::Usage, {"--distribution", "excludes --" + std::string(other)});
         }
     }
-    const std::optional<std::int64_t> step =
-        arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
-    const auto tensors =
-        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::checkpointCoefficients(arguments.positional(0), step));
+    const auto tensors = RESIDUA_TRY_OR_FAIL(
+        Exit::RunFailed, engine::checkpointCoefficients(arguments.positional(0), arguments.integer("step")));
     std::vector<Distribution> all;
     for (const engine::CoefficientTensor& tensor : tensors) {
         const bool wanted = !arguments.has("port") || nameOf(tensor.name.port) == arguments.text("port");

@@ -212,10 +212,10 @@ std::vector<std::string> Arguments::texts(const std::string& name) const
     return found != m_options.end() ? found->second : std::vector<std::string>{};
 }
 
-std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise) const
+std::optional<std::int64_t> Arguments::integer(const std::string& name) const
 {
     // Parsed as a double, so that 1e6 is an integer too. A double is exact for all allowed integers.
-    return has(name) ? static_cast<std::int64_t>(real(name, 0)) : otherwise;
+    return has(name) ? std::optional(static_cast<std::int64_t>(real(name, 0))) : std::nullopt;
 }
 
 double Arguments::real(const std::string& name, double otherwise) const

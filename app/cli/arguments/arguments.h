@@ -97,7 +97,12 @@ public:
     [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
     /// Returns every value of an option that was given more than once, in order.
     [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
-    [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
+    [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const
+    {
+        return integer(name).value_or(otherwise);
+    }
+    /// Returns nullopt if the option is not given.
+    [[nodiscard]] std::optional<std::int64_t> integer(const std::string& name) const;
     [[nodiscard]] double real(const std::string& name, double otherwise) const;
     [[nodiscard]] std::optional<std::chrono::seconds> duration(const std::string& name) const;
 

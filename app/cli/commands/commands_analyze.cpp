@@ -237,12 +237,8 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
                                 {"--port", "got \"" + arguments.text("port") + "\", expected " + kPortsText});
         }
     }
-    if (arguments.has("step")) {
-        view.step = arguments.integer("step", 0);
-    }
-    if (arguments.has("feature")) {
-        view.feature = arguments.integer("feature", 0);
-    }
+    view.step = arguments.integer("step");
+    view.feature = arguments.integer("feature");
     if (view.logRatio && !view.against.empty()) {
         return console.fail(Exit::Usage, {"", "--log-ratio and --against exclude each other"});
     }
@@ -267,7 +263,7 @@ Exit runConfusion(const Arguments& arguments, const Console& console)
                                                                 std::to_string(engine::matrix::kMostConfusedClasses) +
                                                                 " classes records it"});
     }
-    const std::int64_t step = arguments.has("step") ? arguments.integer("step", 0) : steps.back();
+    const std::int64_t step = arguments.integer("step", steps.back());
     const Matrix matrix = RESIDUA_TRY_OR_FAIL(Exit::RunFailed, reader->matrix(engine::matrix::kConfusion, step));
     const std::vector<std::string> names = engine::namesOfClasses(matrix, info.classes);
     std::vector<std::vector<std::string>> rows(1, {"true \\ predicted"});

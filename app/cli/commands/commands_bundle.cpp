@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
 #include "engine/link/bundle/pack.h"
@@ -74,18 +75,8 @@ Exit failed(const Error& error, const Interruptible& interruptible, const Consol
 
 std::int64_t dataBytes(const engine::BundleContents& contents)
 {
-    std::int64_t bytes = 0;
-    for (const engine::BundledPart& part : contents.data) {
-        bytes += part.inside ? part.bytes : 0;
-    }
-    return bytes;
-}
-
-void tellNotes(const std::vector<std::string>& notes, const Console& console)
-{
-    for (const std::string& note : notes) {
-        console.remark("note: " + note);
-    }
+    return sumOf(contents.data,
+                 [&](const engine::BundledPart& part) -> std::int64_t { return part.inside ? part.bytes : 0; });
 }
 
 Exit runPack(const Arguments& arguments, const Console& console)
@@ -105,7 +96,7 @@ Exit runPack(const Arguments& arguments, const Console& console)
         return failed(packed.error(), interruptible, console);
     }
     console.status("");
-    tellNotes(packed->notes, console);
+    remarkNotes(packed->notes, console);
     const engine::BundleContents& contents = packed->contents;
     const std::int64_t inside = dataBytes(contents);
     const bool someData = !contents.data.empty();
@@ -137,7 +128,7 @@ Exit runUnpack(const Arguments& arguments, const Console& console)
         return failed(unpacked.error(), interruptible, console);
     }
     console.status("");
-    tellNotes(unpacked->notes, console);
+    remarkNotes(unpacked->notes, console);
     console.line((unpacked->joined ? "joined the project " : "made the project ") + unpacked->project.string());
     json runs = json::array();
     for (const engine::ArrivedRun& run : unpacked->runs) {

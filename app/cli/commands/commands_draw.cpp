@@ -73,7 +73,7 @@ ValueOr<Subject, Refusal> subjectOf(const Arguments& arguments, const Console& c
     }
     projects::Project project = RESIDUA_TRY(refusing(Exit::RunFailed, engine::readRunProject(path)));
     Subject subject{{std::move(project), {}}, {}};
-    const auto step = arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
+    const auto step = arguments.integer("step");
     if (const Status taken = learned ? takeWeights(subject, path, step) : Status(Done{}); !taken) {
         if (step) {
             return Refusal{Exit::RunFailed, taken.error()};

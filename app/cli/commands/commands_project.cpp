@@ -64,6 +64,15 @@ void showNotes(const engine::DataSummary& data, const Console& console)
     }
 }
 
+/// Prints the changes of a project, and returns them as a JSON value.
+json tellChanges(const projects::Project& before, const projects::Project& after, const Console& console)
+{
+    return mapped<json>(projects::diff(before, after), [&](const projects::Change& change) -> json {
+        console.line(change.text());
+        return {{"place", change.placeText()}, {"before", change.before}, {"after", change.after}};
+    });
+}
+
 /// Joins the further stack that the arguments ask for, if any. Returns an error if they change nothing at all.
 Status joinFurther(projects::Document& document, const Arguments& arguments)
 {
@@ -96,12 +105,7 @@ Exit runSet(const Arguments& arguments, const Console& console)
     }
     const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
     RESIDUA_TRY_OR_FAIL(Exit::Usage, projects::saveProject(directory.empty() ? "." : directory, document));
-    json list = json::array();
-    for (const projects::Change& change : projects::diff(before, document.project)) {
-        console.line(change.text());
-        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
-    }
-    console.value({{"changes", list}});
+    console.value({{"changes", tellChanges(before, document.project, console)}});
     const std::vector<projects::Problem> problems = projects::validate(document.project);
     for (const projects::Problem& problem : problems) {
         console.remark((problem.severity == projects::Severity::Error ? "error: " : "warning: ") + problem.text());
@@ -367,13 +371,8 @@ Exit runDiff(const Arguments& arguments, const Console& console)
 {
     const NamedProject before = RESIDUA_TRY_OR_FAIL(Exit::InvalidProject, openProject(arguments.positional(0)));
     const NamedProject after = RESIDUA_TRY(reported(openProject(arguments.positional(1), arguments, console), console));
-    json list = json::array();
-    const std::vector<projects::Change> changes = projects::diff(before.document.project, after.document.project);
-    for (const projects::Change& change : changes) {
-        console.line(change.text());
-        list.push_back({{"place", change.placeText()}, {"before", change.before}, {"after", change.after}});
-    }
-    if (changes.empty()) {
+    const json list = tellChanges(before.document.project, after.document.project, console);
+    if (list.empty()) {
         console.line("no difference in meaning");
     }
     console.value(list);

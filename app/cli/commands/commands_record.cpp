@@ -12,6 +12,7 @@
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/study_page.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 
@@ -165,6 +166,14 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// Writes a page, whose parts `leftOut` could not be read.
+Exit deliverPage(const std::filesystem::path& output, const std::string& page, const Console& console,
+                 const json& leftOut = json::array())
+{
+    return deliver({output, page, "html"}, "wrote " + output.string(),
+                   {{"report", output.string()}, {"leftOut", leftOut}}, console);
+}
+
 /// Writes a page about one run, with what could not be read of it.
 Exit reportOnRun(const engine::RunReader& reader, const std::filesystem::path& output, const Console& console)
 {
@@ -174,8 +183,7 @@ Exit reportOnRun(const engine::RunReader& reader, const std::filesystem::path& o
         console.remark("left out: " + fault.text());
         leftOut.push_back(fault.text());
     }
-    return deliver({output, page, "html"}, "wrote " + output.string(),
-                   {{"report", output.string()}, {"leftOut", leftOut}}, console);
+    return deliverPage(output, page, console, leftOut);
 }
 
 /// Returns what a comparison page is about, as the arguments say.
@@ -231,8 +239,7 @@ Exit reportOnRuns(const Arguments& arguments, const std::filesystem::path& outpu
     if (const std::string name = arguments.text("keep"); !name.empty()) {
         RESIDUA_TRY_OR_FAIL(Exit::Usage, keepPage(comparison, *page, arguments.text("sweep"), name));
     }
-    return deliver({output, page->html, "html"}, "wrote " + output.string(),
-                   {{"report", output.string()}, {"leftOut", json::array()}}, console);
+    return deliverPage(output, page->html, console);
 }
 
 Exit runReport(const Arguments& arguments, const Console& console)
@@ -250,9 +257,7 @@ Exit runReport(const Arguments& arguments, const Console& console)
         const std::filesystem::path output =
             arguments.text("output", (first.parent_path() / (engine::pageName(first) + ".html")).string());
         const Result<std::string> page = report::pageHtml(first);
-        return page ? deliver({output, *page, "html"}, "wrote " + output.string(),
-                              {{"report", output.string()}, {"leftOut", json::array()}}, console)
-                    : console.fail(Exit::RunFailed, page.error());
+        return page ? deliverPage(output, *page, console) : console.fail(Exit::RunFailed, page.error());
     }
     const std::filesystem::path output =
         arguments.text("output", isOne ? (first / "report.html").string() : "report.html");
@@ -279,10 +284,7 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
             read.emplace_back(run, std::move(*project));
         }
     }
-    std::vector<engine::TrainedRun> trained;
-    std::ranges::transform(read, std::back_inserter(trained), [](const auto& run) {
-        return engine::TrainedRun{&run.first, &run.second};
-    });
+    const auto trained = mapped(read, [](const auto& run) { return engine::TrainedRun{&run.first, &run.second}; });
     engine::RunGroups groups = engine::groupsOf(trained);
     engine::keepColours(groups, trained, *folder);
     const auto group =
@@ -300,8 +302,7 @@ Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& n
 Exit runNote(const Arguments& arguments, const Console& console)
 {
     const std::string run = arguments.positional(0);
-    const std::optional<std::string> note =
-        arguments.has("text") ? std::optional(arguments.text("text")) : std::nullopt;
+    const auto note = arguments.has("text") ? std::optional(arguments.text("text")) : std::nullopt;
     if (arguments.has("group")) {
         return noteOfGroup(arguments, note, console);
     }

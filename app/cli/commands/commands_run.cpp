@@ -307,9 +307,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     const bool isComplete = found && asItWas && hasAllSteps(found->info, found->info.steps);
     engine::FollowRun given;
     given.runDirectory = command.of.runDirectory;
-    if (arguments.has("steps")) {
-        given.steps = arguments.integer("steps", 0);
-    }
+    given.steps = arguments.integer("steps");
     if (const auto exit = trainAlong(given, arguments, computing, console, isComplete)) {
         return *exit;
     }
@@ -322,9 +320,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     }
     setPaths(command.of, computing);
     command.device = arguments.text("device", info.device);
-    if (arguments.has("steps")) {
-        command.steps = arguments.integer("steps", 0);
-    }
+    command.steps = arguments.integer("steps");
     noteRate(found->project, command.of.step.value_or(info.step), command.steps.value_or(info.steps), console);
     if (asItWas) {
         return resumeUnlessComplete(command, found->project, computing, console);

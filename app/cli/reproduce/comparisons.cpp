@@ -2,6 +2,7 @@
 #include "app/cli/reproduce/comparisons.h"
 
 #include "engine/runs/results/run_reader.h"
+#include "projects/base/ranges.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace residua::cli {
@@ -27,10 +29,7 @@ constexpr double kSecondsOfStep = 5e-4;   ///< beside its FLOP, in the recorded 
 
 double meanOf(const std::vector<SeededValue>& values)
 {
-    double sum = 0;
-    for (const SeededValue& value : values) {
-        sum += value.value;
-    }
+    double sum = sumOf(values, &SeededValue::value);
     return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
 }
 
@@ -80,10 +79,8 @@ std::optional<double> deviationOf(const RecordedMember& member)
     if (member.values.size() < kFewestPairs) {
         return member.deviation;
     }
-    double squares = 0;
-    for (const double value : member.values) {
-        squares += (value - member.mean) * (value - member.mean);
-    }
+    double squares = sumOf(member.values,
+                           [&](const double value) -> double { return (value - member.mean) * (value - member.mean); });
     return std::sqrt(squares / static_cast<double>(member.values.size() - 1));
 }
 
@@ -241,10 +238,8 @@ Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
 
 std::vector<Outcome> recordedOutcomes(const Reproduction& row)
 {
-    std::vector<Outcome> outcomes;
-    std::ranges::transform(row.comparisons, std::back_inserter(outcomes),
-                           [&](const Comparison& comparison) { return recordedOutcome(row, comparison); });
-    return outcomes;
+    return mapped<std::vector<Outcome>>(row.comparisons,
+                                        [&](const Comparison& comparison) { return recordedOutcome(row, comparison); });
 }
 
 std::optional<Verdict> recordedVerdict(const Reproduction& row)
@@ -412,12 +407,9 @@ json recordableOf(const std::vector<MeasuredMember>& measured)
     const auto valueOf = [](const MeasuredMember& member, const std::string& seed) {
         return std::ranges::find(member.values, seed, &SeededValue::seed);
     };
-    std::vector<const MeasuredMember*> known;
-    for (const MeasuredMember& member : measured) {
-        if (!member.values.empty()) {
-            known.push_back(&member);
-        }
-    }
+    auto known = mapped<std::vector<const MeasuredMember*>>(
+        measured | std::views::filter([&](const MeasuredMember& member) { return !member.values.empty(); }),
+        [&](const MeasuredMember& member) { return &member; });
     std::vector<std::string> seeds;
     for (const SeededValue& value : known.empty() ? std::vector<SeededValue>() : known.front()->values) {
         const bool everywhere = std::ranges::all_of(

@@ -80,8 +80,7 @@ std::string trainingText(const Reproduction& row, const Console& console)
         return {};
     }
     const auto counts = [&](const auto& of) {
-        std::vector<std::int64_t> values;
-        std::ranges::transform(trained, std::back_inserter(values), of);
+        auto values = mapped<std::vector<std::int64_t>>(trained, of);
         return countsText(std::move(values));
     };
     return std::to_string(trained.size()) + (trained.size() == 1 ? " run: " : " runs: ") +
@@ -189,12 +188,9 @@ Error unknownPaper(const std::string& paper)
 
 Error unknownItem(const std::string& paper, const std::string& item)
 {
-    std::vector<std::string_view> items;
-    for (const Reproduction& row : reproductions()) {
-        if (row.paper == paper) {
-            items.push_back(row.item);
-        }
-    }
+    auto items = mapped<std::vector<std::string_view>>(
+        reproductions() | std::views::filter([&](const Reproduction& row) { return row.paper == paper; }),
+        &Reproduction::item);
     return {"", "the paper " + paper + " has no \"" + item + "\"; residua-cli reproduce " + paper + " lists its items" +
                     meantHint(item, items)};
 }
@@ -264,10 +260,7 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
 
 std::vector<std::string> paperWords()
 {
-    std::vector<std::string> words;
-    std::ranges::transform(papers(), std::back_inserter(words),
-                           [](const Paper& paper) { return std::string(paper.key); });
-    return words;
+    return mapped<std::vector<std::string>>(papers(), [](const Paper& paper) { return std::string(paper.key); });
 }
 
 std::vector<std::string> itemWords()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/reproduce/reproductions.h"
 
+#include "projects/base/ranges.h"
 #include "resources/reproductions.h"
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <ranges>
 
 namespace residua::cli {
 namespace {
@@ -63,10 +65,7 @@ Comparison comparisonOf(const json& object)
 
 double meanOf(const std::vector<double>& values)
 {
-    double sum = 0;
-    for (const double value : values) {
-        sum += value;
-    }
+    double sum = sumOf(values);
     return sum / static_cast<double>(values.size());
 }
 
@@ -184,13 +183,11 @@ const Reproduction* findReproduction(std::string_view paper, std::string_view it
 
 std::vector<const Recording*> recordingsOf(const Reproduction& row)
 {
-    std::vector<const Recording*> found;
-    for (const Recording& recording : recordings()) {
-        if (std::ranges::find(recording.rows, row.name()) != recording.rows.end()) {
-            found.push_back(&recording);
-        }
-    }
-    return found;
+    return mapped<std::vector<const Recording*>>(recordings() | std::views::filter([&](const Recording& recording) {
+                                                     return std::ranges::find(recording.rows, row.name()) !=
+                                                            recording.rows.end();
+                                                 }),
+                                                 [&](const Recording& recording) { return &recording; });
 }
 
 bool lacksThreads(const Recording& recording)

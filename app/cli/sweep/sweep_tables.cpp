@@ -24,11 +24,7 @@ using nlohmann::json;
 
 double totalFlops(const SweepPlan& plan)
 {
-    double total = 0;
-    for (const Planned& planned : plan.members) {
-        total += planned.member.trainFlops;
-    }
-    return total;
+    return sumOf(plan.members, [&](const Planned& planned) -> double { return planned.member.trainFlops; });
 }
 
 /// Returns the cost that the members are compared by: the FLOP of the training, or of a pass if they go on from a run.
