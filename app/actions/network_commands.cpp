@@ -61,6 +61,11 @@ TowerCommands::TowerCommands(const WindowParts& parts) : CommandGroup(parts)
     const auto show = [this, &bar] {
         bar.setTowers(m_session.wholeProject(), m_session.shownTower());
         m_actions.nextTower->setEnabled(!m_session.wholeProject().towers.empty());
+        QStringList rows; // that the canvas draws, for a screen reader
+        for (int tab = 0; tab < bar.count(); ++tab) {
+            rows << (tab == bar.currentIndex() ? tr("%1, shown").arg(bar.tabText(tab)) : bar.tabText(tab));
+        }
+        m_workspace.canvas().setAccessibleDescription(rows.join(QStringLiteral("; ")));
     };
     connect(&m_session, &DocumentSession::opened, this, show);
     connect(&m_session, &DocumentSession::changed, this, show);

@@ -110,6 +110,7 @@ void DocumentViews::refresh()
     }
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
+    m_state.tower = m_session.shownTower();
     m_document = m_session.snapshot();
     const projects::Objective objective = m_session.project().network.objective;
     m_workspace.setClassifies(objective == projects::Objective::Classification,
@@ -314,6 +315,11 @@ void DocumentViews::answer(const CanvasWidget& canvas, const editor::Request& re
         choose(GraphPlace{block->graph});
         m_workspace.view<OutlineView>().expand(m_workspace.view<OutlineView>().currentIndex());
         m_workspace.showCanvas(WorkspaceView::Block);
+    } else if (const auto* tower = std::get_if<editor::ShowTower>(&request)) {
+        choose(TowerPlace{tower->tower});
+        if (!tower->selection.empty()) {
+            select(tower->selection);
+        }
     } else if (std::holds_alternative<editor::EditSelection>(request)) {
         m_workspace.view<Inspector>().takeFocus();
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {

@@ -3,6 +3,7 @@
 
 #include "editor/figures/figure.h"
 #include "editor/scenes/folds.h"
+#include "editor/scenes/tower_rows.h"
 #include "projects/base/result.h"
 #include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
@@ -40,6 +41,8 @@ struct ViewState {
     projects::Selection selection;
     std::optional<projects::Shortcut> hovered; ///< in any view
     std::vector<LayerRun> folds;               ///< layers drawn as one box; disjoint, ascending
+    /// The index in the whole document of the tower that is shown; nullopt if the host cannot show the others.
+    std::optional<std::size_t> tower = {};
 };
 
 /// A point in the canvas's logical pixels, from its top left corner.
@@ -64,6 +67,11 @@ struct FoldsChanged {
 struct OpenBlock {
     projects::GraphRef graph;
 };
+/// A request to show a tower, by its index in the whole document, with this part of it selected.
+struct ShowTower {
+    std::size_t tower = 0;
+    projects::Selection selection = {};
+};
 struct HoverShortcut {
     std::optional<projects::Shortcut> shortcut;
 };
@@ -79,8 +87,8 @@ struct EditSelection {};
 struct OpenMenu {
     ScreenPoint at;
 };
-using Request = std::variant<RequestEdit, SelectionChanged, FoldsChanged, OpenBlock, HoverShortcut, AskTyping,
-                             EditSelection, OpenMenu>;
+using Request = std::variant<RequestEdit, SelectionChanged, FoldsChanged, OpenBlock, ShowTower, HoverShortcut,
+                             AskTyping, EditSelection, OpenMenu>;
 
 enum class LayerPart {
     Centre, ///< of a layer's box
@@ -102,8 +110,8 @@ struct PortTarget {
     projects::PortSide side = projects::PortSide::Output;
 };
 /// A thing that a canvas draws: a part of a layer or loop, the top of a shortcut's arc or the middle of its cell, the
-/// middle of a node, a port.
-using Target = std::variant<LayerTarget, LoopTarget, projects::Shortcut, projects::NodeId, PortTarget>;
+/// middle of a node, a port, the middle of a stack beside the shown one or of a joint.
+using Target = std::variant<LayerTarget, LoopTarget, projects::Shortcut, projects::NodeId, PortTarget, TowerSpot>;
 
 /// Whether a figure has the live weights.
 enum class FigureWeights { Live, None };

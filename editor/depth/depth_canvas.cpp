@@ -33,6 +33,7 @@ using projects::Shortcut;
 constexpr float kFitMargin = 24;
 constexpr float kArcMargin = 8; ///< screen pixels above the highest arc
 constexpr std::size_t kSkylineColumns = 96;
+constexpr float kNameRoom = 88;        ///< screen pixels at the left for the names of rows
 constexpr Point kFoldChipInset{16, 8}; ///< from the bottom right corner, and from the minimap
 
 Pick pickNow()
@@ -52,7 +53,7 @@ public:
 protected:
     void rebuild() override;
     void stateChanged() override;
-    Rect bounds() const override { return m_scene.bounds(); }
+    Rect bounds() const override { return m_rows.empty() ? m_scene.bounds() : m_rows.bounds(); }
     std::optional<Rect> areaOf(const Selection& selection) const override;
     bool inGesture() const override { return m_gesture != Gesture::None; }
     bool giveUpGesture() override { return std::exchange(m_gesture, Gesture::None) != Gesture::None; }
@@ -65,13 +66,17 @@ protected:
     }
     Framing framing() const override
     {
-        return {.top = m_ports.empty() ? 0.0F : PortRow::kRoom,
+        return {.left = m_rows.empty() ? 0.0F : kNameRoom,
+                .top = m_ports.empty() ? 0.0F : PortRow::kRoom,
                 .bottom = kTickRoom + kLegendRoom - kFitMargin,
                 .margin = kFitMargin};
     }
     void adaptTo(float width, float height) override;
     void adaptToView() override { keepArcsInSight(); }
-    std::optional<float> heldHeight() const override { return DepthScene::kBoxHeight / 2; }
+    std::optional<float> heldHeight() const override
+    {
+        return m_rows.empty() ? std::optional(DepthScene::kBoxHeight / 2) : std::nullopt;
+    }
     PannedView::LeftButton leftButton() const override
     {
         return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)) ? PannedView::LeftButton::Pans
@@ -86,6 +91,7 @@ private:
     void continueGesture(Point pointer);
     void endGesture(Point pointer);
     void click(const Hit& hit);
+    bool clickTowers(const TowerSpot& spot);
     void doubleClick(const Hit& hit);
     bool clickChip(Point pointer);
     [[nodiscard]] bool overChip(Point pointer) const;
@@ -107,8 +113,10 @@ private:
     }
 
     DepthScene m_scene;
-    std::vector<float> m_skyline;   ///< of the minimap
-    std::vector<LayerRun> m_folded; ///< the folds that the scene was built with
+    TowerRows m_rows;
+    std::optional<std::size_t> m_tower; ///< the shown one that the rows were built with
+    std::vector<float> m_skyline;       ///< of the minimap
+    std::vector<LayerRun> m_folded;     ///< the folds that the scene was built with
     PortRow m_ports;
     float m_rise = 1;
     Gesture m_gesture = Gesture::None;
@@ -117,6 +125,8 @@ private:
     Hit m_hover;
     std::optional<std::size_t> m_hoveredLoop; ///< index in DepthScene::loops()
     Hit m_pressed;
+    TowerSpot m_hoveredTower;
+    TowerSpot m_pressedTower;
     ShortcutDrag m_drag; ///< while Connect
 
     /// The state on which colours and widths in the picture of all arcs depend.
@@ -148,12 +158,17 @@ void DepthCanvas::rebuild()
     m_scene.rebuild(project(), document().layout.groups, m_folded);
     m_skyline = m_scene.skyline(kSkylineColumns);
     m_ports.follow(project().stack().topology, theme());
-    keepArcsInSight();
+    m_tower = state().tower;
+    m_rows.rebuild(project(), m_tower);
+    m_rows.place(m_scene);
+    m_hoveredTower = {};
+    m_rows.empty() ? keepArcsInSight() : refit();
 }
 
 void DepthCanvas::stateChanged()
 {
-    if (m_folded != stillFolded(project().network, state().folds)) {
+    const bool isOtherTower = m_tower != state().tower && !project().towers.empty();
+    if (isOtherTower || m_folded != stillFolded(project().network, state().folds)) {
         rebuild();
     }
 }
@@ -162,7 +177,9 @@ void DepthCanvas::adaptTo(float width, float height)
 {
     // At most the largest scale of a fit, so that short rows are not stretched.
     const float shown = std::min(width, bounds().width() * framing().maxZoom);
-    setRise(m_scene.riseFor(shown, height));
+    const float others = bounds().height() - m_scene.bounds().height();
+    setRise(m_rows.empty() ? m_scene.riseFor(shown, height)
+                           : m_scene.riseWithin(height * bounds().width() / shown - others - m_scene.bounds().bottom));
 }
 
 void DepthCanvas::setRise(float rise)
@@ -172,6 +189,7 @@ void DepthCanvas::setRise(float rise)
         ++m_sceneRevision;
         m_scene.setRise(rise);
         m_skyline = m_scene.skyline(kSkylineColumns);
+        m_rows.place(m_scene);
     }
 }
 
@@ -179,7 +197,7 @@ void DepthCanvas::setRise(float rise)
 void DepthCanvas::keepArcsInSight()
 {
     const float room = -view().toScene({0, framing().top + kArcMargin}).y;
-    if (fitted() && room > 0 && -bounds().top > room) {
+    if (fitted() && room > 0 && m_rows.empty() && -bounds().top > room) {
         setRise(m_scene.riseWithin(room));
     }
 }
@@ -220,12 +238,11 @@ void DepthCanvas::unfold(std::int64_t layer)
 DepthPicture DepthCanvas::picture() const
 {
     const LayerBox* over = boxUnderPointer();
-    return {m_scene,      view(),
-            selection(),  weights(),
-            project(),    m_ports.ports(),
-            shownHover(), over != nullptr ? std::optional(m_hover.module) : std::nullopt,
-            theme(),      width(),
-            height(),     m_hoveredLoop < m_scene.loops().size() ? m_hoveredLoop : std::nullopt};
+    return {
+        m_scene,   view(),          selection(),  weights(),
+        project(), m_ports.ports(), shownHover(), over != nullptr ? std::optional(m_hover.module) : std::nullopt,
+        theme(),   width(),         height(),     m_hoveredLoop < m_scene.loops().size() ? m_hoveredLoop : std::nullopt,
+        &m_rows,   m_hoveredTower};
 }
 
 void DepthCanvas::paint(ImDrawList& list)
@@ -406,7 +423,9 @@ void DepthCanvas::updateHover(Point pointer)
                     : m_hover.kind == Hit::Kind::Loop ? std::optional(m_hover.group)
                                                       : std::nullopt;
     hover(m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : std::nullopt);
-    if (m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold) {
+    const bool free = m_hover.kind == Hit::Kind::Nothing && !chip && !overChip(pointer) && m_gesture == Gesture::None;
+    m_hoveredTower = free ? m_rows.hitTest(view().toScene(pointer), kPickTolerance / view().zoom()) : TowerSpot{};
+    if (m_rows.areaOf(m_hoveredTower) || m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     }
 }
@@ -414,7 +433,9 @@ void DepthCanvas::updateHover(Point pointer)
 void DepthCanvas::beginGesture(Point pointer)
 {
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
-        select(pointedAt(m_scene, selection(), m_hover));
+        if (!clickTowers(m_hoveredTower)) {
+            select(pointedAt(m_scene, selection(), m_hover));
+        }
         request(OpenMenu{{pointer.x, pointer.y}});
         return;
     }
@@ -427,6 +448,7 @@ void DepthCanvas::beginGesture(Point pointer)
     }
     m_pressedAt = pointer;
     m_pressed = m_hover;
+    m_pressedTower = m_hoveredTower;
     m_moved = false;
     m_gesture = Gesture::Press;
     if (m_hover.kind == Hit::Kind::Handle) {
@@ -436,7 +458,12 @@ void DepthCanvas::beginGesture(Point pointer)
 
 void DepthCanvas::doubleClick(const Hit& hit)
 {
-    if (hit.kind == Hit::Kind::Layer) {
+    // The first click has shown another tower, so that something else is at the pointer now.
+    if (const TowerSpot first = std::exchange(m_pressedTower, {}); first.kind != TowerSpot::Kind::Nothing) {
+        if (first.kind == TowerSpot::Kind::Joint) {
+            request(OpenBlock{projects::GraphRef::stem()});
+        }
+    } else if (hit.kind == Hit::Kind::Layer) {
         request(OpenBlock{m_scene.box(hit.module)->graph});
     } else if (hit.kind == Hit::Kind::Group) {
         requestTyping(pointerPosition(), "group " + m_scene.brackets()[hit.group].group.name);
@@ -492,9 +519,19 @@ void DepthCanvas::click(const Hit& hit)
 {
     if (hit.kind == Hit::Kind::Fold) {
         unfold(m_scene.box(hit.module)->layer);
-    } else {
+    } else if (!clickTowers(m_pressedTower)) {
         select(clicked(m_scene, selection(), hit, pickNow()));
     }
+}
+
+bool DepthCanvas::clickTowers(const TowerSpot& spot)
+{
+    const bool isJoint = spot.kind == TowerSpot::Kind::Joint;
+    if (isJoint || spot.kind == TowerSpot::Kind::Stack) {
+        request(ShowTower{spot.index, isJoint ? Selection{.layers = {0}} : Selection{}});
+        return true;
+    }
+    return false;
 }
 
 void DepthCanvas::finishConnect()
@@ -531,6 +568,10 @@ std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const
             }
         }
         return std::nullopt;
+    }
+    if (const auto* spot = std::get_if<TowerSpot>(&target)) {
+        const std::optional<Rect> area = m_rows.areaOf(*spot);
+        return area ? std::optional(onScreen(area->centre())) : std::nullopt;
     }
     const auto* layer = std::get_if<LayerTarget>(&target);
     const auto boxes = layer != nullptr ? m_scene.boxesOf(layer->layer) : std::span<const LayerBox>{};

@@ -347,11 +347,8 @@ void paintThinned(ImDrawList& list, const DepthPicture& picture, const ThinnedAr
 
 } // namespace
 
-void paintDepth(ImDrawList& list, const DepthPicture& picture)
+void paintRow(ImDrawList& list, const DepthPicture& picture)
 {
-    const ThemeColours& c = coloursOf(picture);
-    list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
-    paintArcs(list, picture);
     if (picture.scene.chained() && DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch) {
         paintChain(list, picture);
     }
@@ -359,6 +356,17 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         paintLanes(list, picture);
     }
     paintBoxes(list, picture);
+}
+
+void paintDepth(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
+    if (picture.towers != nullptr && !picture.towers->empty()) {
+        paintTowers(list, picture);
+    }
+    paintArcs(list, picture);
+    paintRow(list, picture);
     paintTicks(list, picture);
     paintBrackets(list, picture);
     paintHandles(list, picture);
@@ -380,6 +388,9 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         paintThinned(list, picture, *picture.thinned);
     }
     paintHoverBadge(list, picture);
+    if (picture.towers != nullptr && !picture.towers->empty()) {
+        paintTowerTexts(list, picture);
+    }
 }
 
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag)
@@ -400,7 +411,9 @@ void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Min
 {
     const ThemeColours& c = coloursOf(picture);
     const Rect all = picture.scene.bounds();
-    const auto at = [&](const Rect& r) { return map.toPanel(r, all); };
+    const auto at = [&](const Rect& r) {
+        return map.toPanel(r, picture.towers->empty() ? all : picture.towers->bounds());
+    };
     const float column = all.width() / static_cast<float>(skyline.size());
     for (std::size_t i = 0; i < skyline.size(); ++i) {
         const float left = all.left + column * static_cast<float>(i);
@@ -415,6 +428,10 @@ void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Min
             const Rect r = at(box.rect);
             list.AddRectFilled({r.left, row.top}, {std::max(r.right, r.left + 1), bottom}, imColour(c.accent));
         }
+    }
+    for (const SmallStack& stack : picture.towers->stacks()) {
+        const Rect r = at(stack.placed({0, 0, stack.scene.bounds().right, DepthScene::kBoxHeight}));
+        list.AddRectFilled({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 2)}, imColour(c.muted, 0.4));
     }
 }
 
@@ -488,7 +505,7 @@ std::vector<LoopChip> loopChips(const DepthPicture& picture)
         std::vector<Chip> row = layoutChips({"−", loops[i].visits, "+"}, ChipKind::Choice, {0, r.top + kChipsBelow});
         const auto span = [&row] { return row.back().rect.right - row.front().rect.left; };
         const bool all = isMarked(picture, i) && left < right; // then they may be wider than the loop
-        if (!all && span() > right - left) {
+        if (picture.isSmall || (!all && span() > right - left)) {
             row = {row[1]};
         }
         if (!all && span() > right - left) {

@@ -25,6 +25,12 @@ namespace residua::editor {
 /// others. Keeps selected arcs. Returns nullopt if all remain.
 std::optional<ThinnedArcs> thinOut(std::vector<ArcInk>& inks);
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
+/// Draws the boxes of a row with the wires along it, or above it for a wiring that is not a mix.
+void paintRow(ImDrawList& list, const DepthPicture& picture);
+/// Draws the other towers, the wires of values and the losses.
+void paintTowers(ImDrawList& list, const DepthPicture& picture);
+/// Draws the names of the rows, and what describes the thing at the pointer.
+void paintTowerTexts(ImDrawList& list, const DepthPicture& picture);
 /// Draws the arcs; called by paintDepth().
 void paintArcs(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);

@@ -52,21 +52,6 @@ Point pointOf(const projects::Position& position)
     return {near(position.x), near(position.y)};
 }
 
-float distanceTo(const std::vector<Point>& path, Point p)
-{
-    float nearest = std::numeric_limits<float>::max();
-    for (std::size_t i = 1; i < path.size(); ++i) {
-        const Point a = path[i - 1];
-        const Point b = path[i];
-        const float dx = b.x - a.x;
-        const float dy = b.y - a.y;
-        const float length = dx * dx + dy * dy;
-        const float t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0F, 1.0F) : 0.0F;
-        nearest = std::min(nearest, std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy));
-    }
-    return nearest;
-}
-
 const BlockPort* portNamed(const std::vector<BlockPort>& ports, const std::string& name)
 {
     const auto found = std::ranges::find(ports, name, &BlockPort::name);

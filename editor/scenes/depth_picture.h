@@ -4,6 +4,7 @@
 #include "editor/scenes/depth_lanes.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/live_weights.h"
+#include "editor/scenes/tower_rows.h"
 #include "editor/scenes/viewport.h"
 #include "projects/commands/selection.h"
 #include "projects/depth/mix_port.h"
@@ -76,8 +77,11 @@ struct DepthPicture {
     float width = 0;
     float height = 0;
     std::optional<std::size_t> hoveredLoop = {}; ///< index in DepthScene::loops()
-    std::optional<ArcSheet> sheet = {};          ///< if there is one
-    std::optional<ThinnedArcs> thinned = {};     ///< of the sheet
+    const TowerRows* towers = nullptr;           ///< the other towers; null or empty: none
+    TowerSpot hoveredTower = {};
+    std::optional<ArcSheet> sheet = {};      ///< if there is one
+    std::optional<ThinnedArcs> thinned = {}; ///< of the sheet
+    bool isSmall = false;                    ///< true for a stack beside the shown one, without controls
 };
 
 /// The largest number of visible arcs, one for each visible port, that a frame draws one by one. If there are more, the

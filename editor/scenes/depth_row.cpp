@@ -65,7 +65,11 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 {
     const std::int64_t each = modulesPerLayer(project);
     const bool halves = each == 2;
-    addBox({.title = "0", .subtitle = translate("Canvas", "stem"), .graph = projects::GraphRef::stem(), .rect = {}},
+    const bool isJoint = !project.network.input.empty();
+    addBox({.title = "0",
+            .subtitle = isJoint ? translate("Canvas", "joint") : translate("Canvas", "stem"),
+            .graph = projects::GraphRef::stem(),
+            .rect = {}},
            kBoxWidth, 0);
     const projects::Stack& stack = project.stack();
     std::int64_t number = 0;

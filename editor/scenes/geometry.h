@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <vector>
 
 namespace residua::editor {
 
@@ -46,6 +49,22 @@ inline void include(std::optional<Rect>& area, const Rect& rect)
     area = area ? Rect{std::min(area->left, rect.left), std::min(area->top, rect.top),
                        std::max(area->right, rect.right), std::max(area->bottom, rect.bottom)}
                 : rect;
+}
+
+/// Returns the distance of `p` from a line of straight parts; very large if the line is empty.
+[[nodiscard]] inline float distanceTo(const std::vector<Point>& path, Point p)
+{
+    float nearest = std::numeric_limits<float>::max();
+    for (std::size_t i = 1; i < path.size(); ++i) {
+        const Point a = path[i - 1];
+        const Point b = path[i];
+        const float dx = b.x - a.x;
+        const float dy = b.y - a.y;
+        const float length = dx * dx + dy * dy;
+        const float t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0F, 1.0F) : 0.0F;
+        nearest = std::min(nearest, std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy));
+    }
+    return nearest;
 }
 
 /// Returns the smallest of 1, 2, 5, 10, 20 … that is at least `apart`. With a label at every such place, labels of a

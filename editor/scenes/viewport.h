@@ -29,6 +29,15 @@ public:
         return {a.x, a.y, b.x, b.y};
     }
 
+    /// Returns the view of a scene whose origin is at `at` in this one, with units of `scale` of this one's.
+    [[nodiscard]] Viewport within(Point at, float scale) const
+    {
+        Viewport inner;
+        inner.m_zoom = m_zoom * scale;
+        inner.m_origin = {(m_origin.x - at.x) / scale, (m_origin.y - at.y) / scale};
+        return inner;
+    }
+
     void panBy(float dx, float dy)
     {
         m_origin.x -= dx / m_zoom;

@@ -34,7 +34,8 @@ void ShortcutCanvas::refitAfter(float width)
 
 void ShortcutCanvas::setState(const ViewState& state)
 {
-    const bool onlyHover = state.selection == m_state.selection && state.folds == m_state.folds;
+    const bool onlyHover =
+        state.selection == m_state.selection && state.folds == m_state.folds && state.tower == m_state.tower;
     m_state = state;
     if (!onlyHover) {
         const float before = bounds().width();

@@ -32,7 +32,7 @@ public:
 protected:
     // Implemented by each view.
     virtual void rebuild() = 0;
-    /// Called when the selection or the folds have changed.
+    /// Called when the selection, the folds or the shown tower have changed.
     virtual void stateChanged() = 0;
     [[nodiscard]] virtual Rect bounds() const = 0;
     /// Returns the part of the scene that `selection` covers; nullopt if nothing of it is drawn here.
@@ -77,6 +77,8 @@ protected:
 
     /// True if the view shows everything because the user has not moved it.
     [[nodiscard]] bool fitted() const { return m_view.fitted(); }
+    /// Shows everything again from the next frame on, unless the user has moved the view.
+    void refit() { m_view.refit(); }
     /// Returns nullopt while everything is visible.
     [[nodiscard]] std::optional<Minimap> minimap() const { return m_view.minimap(bounds()); }
     /// Scrolls as little as necessary to make `area` visible.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Towers in the window: the tabs, the views of the shown one, the commands, the problems and the recorded weights.
 #include "app/actions/window_actions.h"
+#include "app/canvas/canvas_widget.h"
 #include "app/document/analysis.h"
 #include "app/inspector/inspector.h"
 #include "app/inspector/problems_view.h"
@@ -83,6 +84,30 @@ private slots:
         QCOMPARE(project().network.name, std::string("second"));
         QTest::keyClick(m_window.get(), Qt::Key_PageDown, Qt::ControlModifier);
         QCOMPARE(project().network.name, std::string("network"));
+    }
+
+    /// The other tower is a row of the depth canvas, and a joint's stem is selected as in the outline.
+    void aClickInAnotherRowShowsItsTower()
+    {
+        CanvasWidget& canvas = m_window->workspace().canvas();
+        QVERIFY(canvas.drawable());
+        const auto clickOn = [&](const editor::TowerSpot& spot) {
+            const auto at = [&] { return pointOf(canvas.canvas().locate(spot)); };
+            waitUntilStill(canvas, at);
+            click(canvas, at());
+        };
+        QCOMPARE(canvas.accessibleDescription(), QString("second; network, shown"));
+        clickOn({editor::TowerSpot::Kind::Stack, 1});
+        QTRY_COMPARE(m_window->session().shownTower(), std::size_t{1});
+        QCOMPARE(bar().tabText(bar().currentIndex()), QString("second"));
+        clickOn({editor::TowerSpot::Kind::Stack, 0});
+        QTRY_COMPARE(m_window->session().shownTower(), std::size_t{0});
+        trigger("joinStack");
+        QCOMPARE(project().network.input, std::string("lower.output"));
+        m_window->session().showTower(2);
+        clickOn({editor::TowerSpot::Kind::Joint, 0});
+        QTRY_COMPARE(m_window->session().shownTower(), std::size_t{0});
+        QTRY_COMPARE(m_window->documents().place(), Place(GraphPlace{projects::GraphRef::stem()}));
     }
 
     void commandsFindTowers()
