@@ -247,6 +247,8 @@ Cures candidates(const Project& project, const Problem& problem)
         addPrunedCure(project, cures);
     } else if (path == "/network/tie_head") {
         cures.push_back({"Untie the head", SetField{path, {"false"}}});
+    } else if (path == "/schedule/unit") {
+        cures.push_back({"Leave out single layers", SetField{path, {"\"layer\""}}});
     } else if (path == "/network/objective") {
         addObjectiveCure(project, path, cures);
     } else if (path == "/network/head/nodes" || path == "/network/stem/nodes" ||

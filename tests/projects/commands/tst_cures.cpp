@@ -275,6 +275,17 @@ private slots:
         QVERIFY(!cureOf(project, {Severity::Error, "/data/source", "data", "has no rows"}));
     }
 
+    void wholeVisitsNeedALoop()
+    {
+        Project project = language();
+        project.stack().schedule.stages = {{0, 4, {}}};
+        project.stack().schedule.unit = DropUnit::Visit;
+        const auto cure = cureFor(project, "the network has no loop");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Leave out single layers"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
     void aWireThatFitsNowhereGoes()
     {
         Project project = language();
