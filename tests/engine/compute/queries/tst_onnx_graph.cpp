@@ -2,6 +2,7 @@
 // Networks as ONNX graphs, made by a Python with PyTorch where there is one; and what is said where there is none.
 #include "engine/base/api/session.h"
 #include "projects/base/whole_file.h"
+#include "projects/commands/tower_edits.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/shipped/examples.h"
@@ -130,6 +131,10 @@ private slots:
         looped.stack().loops.front().adapterRank = 2;
         looped.training.learningRate = {.peak = 0.1, .warmupSteps = 0}; // so that the products count
         QTest::newRow("visits that add products") << looped;
+        projects::Document joined{quickLanguage(2), {}};
+        QVERIFY(projects::applyEdit(joined, projects::joinStack(joined, 0).edit));
+        joined.project.towers[0].network.stack().loops = {{.first = 1, .last = 1, .visits = 2}};
+        QTest::newRow("two stacks, shortcuts in both, and a loop") << joined.project;
         for (const char* const example : {"small-resnet", "small-efficientnet", "small-dit", "small-ul2"}) {
             QTest::newRow(example) << quickFamily(example);
         }

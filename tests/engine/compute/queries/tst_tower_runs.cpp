@@ -264,8 +264,11 @@ private slots:
             }
         }
         QTest::addRow("exact lower") << "plain" << kLower << "exact";
+        QTest::addRow("tie") << "ancre-ingoing"
+                             << ""
+                             << "1:2,2";
     }
-    /// A retrofit, factors and untied layers change the named tower alone, and train on.
+    /// A retrofit, factors, untied and tied layers change the named tower alone, and train on.
     void everyTowerIsContinued()
     {
         const auto [run, tower, project] = fetched();
@@ -283,8 +286,10 @@ private slots:
         } else {
             auto request = about<RetrofitRequest>(run, tower, to);
             request.measured = how == "measured";
-            if (how == "untie") {
-                request.ties = "untie";
+            const bool ties = how == "untie" || how.contains(":");
+            request.measured = request.measured || how.contains(":");
+            if (ties) {
+                request.ties = how.toStdString();
             } else {
                 request.topology = presetOf(project, how == "exact" ? "ancre-cascaded" : "grn-v1");
             }
@@ -300,6 +305,72 @@ private slots:
         const std::size_t other = tower == kLower ? 0 : 1;
         QVERIFY(projects::towerAt(*after, other) == projects::towerAt(twoTowerRun("ancre-ingoing"), other) ||
                 how == "exact");
+    }
+
+    /// An evaluation is of the tower that judges, and continues a text with it.
+    void runsAreEvaluatedAndSampled()
+    {
+        auto knockout = about<KnockoutRequest>(runOf("ancre-ingoing"), "");
+        knockout.by = projects::KnockoutBy::Layer;
+        const auto measured = ask(knockout);
+        QVERIFY2(measured, measured ? "" : measured.error().text().c_str());
+        EvaluateRequest evaluate;
+        evaluate.tag = QueryTag{1};
+        evaluate.of.runDirectory = runOf("ancre-ingoing");
+        evaluate.batches = measured->batches;
+        const auto loss = ask(evaluate);
+        QVERIFY2(loss, loss ? "" : loss.error().text().c_str());
+        QVERIFY(std::abs(loss->means.at("loss") - measured->loss) < 1e-12);
+        SampleRequest sample;
+        sample.tag = QueryTag{1};
+        sample.of.runDirectory = evaluate.of.runDirectory;
+        sample.prompt = "3 4";
+        sample.tokens = 3;
+        const auto text = ask(sample);
+        QVERIFY2(text, text ? "" : text.error().text().c_str());
+    }
+
+    /// The streams of the named tower are altered; a tower without streams is refused.
+    void streamsOfATowerAreAltered()
+    {
+        const fs::path run = made();
+        QCOMPARE(std::ssize(tests::lossesOf(twoTowerRun("hyper-static"), run)), kTowerSteps);
+        auto request = about<InterventionRequest>(run, kLower);
+        request.streams = "1";
+        request.after = "2";
+        const auto measured = ask(request);
+        QVERIFY2(measured, measured ? "" : measured.error().text().c_str());
+        QVERIFY(!measured->rows.empty());
+        QVERIFY(std::ranges::any_of(measured->rows, [](const InterventionRow& row) { return row.rise != 0; }));
+        request.tower.clear();
+        const auto refused = ask(request);
+        QVERIFY(!refused && refused.error().text().find("streams") != std::string::npos);
+    }
+
+    /// Weights that a tower had alone are loaded into it, and the run trains on.
+    void weightsOfATowerAreLoaded()
+    {
+        const projects::Project project = twoTowerRun("ancre-ingoing");
+        const auto single = projects::aloneOf(project, 1);
+        QVERIFY2(single, single ? "" : single.error().text().c_str());
+        const fs::path alone = made();
+        QCOMPARE(std::ssize(tests::lossesOf(*single, alone)), kTowerSteps);
+        LoadWeightsRequest request;
+        request.tag = QueryTag{1};
+        for (const auto& entry : fs::recursive_directory_iterator(alone)) {
+            request.file = entry.path().filename() == kModelTensors ? entry.path() : request.file;
+        }
+        request.tower = kLower;
+        request.project = project;
+        request.projectDirectory = fs::path(m_folder.path().toStdString());
+        request.runDirectory = made();
+        const auto loaded = ask(request);
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        const auto weights = weightsIn(loaded->runDirectory);
+        for (const auto& [name, bytes] : weightsIn(alone)) {
+            QVERIFY2(weights.at("lower." + name) == bytes, name.c_str());
+        }
+        QCOMPARE(tests::resumeToEnd(loaded->runDirectory), std::string());
     }
 
     /// Code has every tower, also a part of them; a model of transformers is one that reads no other.
