@@ -10,7 +10,7 @@ namespace {
 
 using resources::ThemeColours;
 
-constexpr float kAside = 8;        ///< screen pixels between the left border, a row's name and the row
+constexpr float kNameAside = 8;    ///< screen pixels between the left border, a row's name and the row
 constexpr float kWidestName = 160; ///< screen pixels
 constexpr float kEnd = 3;          ///< radius in screen pixels of a wire's end at its reader
 
@@ -93,8 +93,8 @@ void paintTowerTexts(ImDrawList& list, const DepthPicture& picture)
         const float y =
             i == picture.towers->shownRow() ? picture.view.toScreen({0, DepthScene::kBoxHeight / 2}).y : r.centre().y;
         const float width =
-            std::min(textWidth(kTextSize, rows[i].name), std::max(r.left - 2 * kAside, kWidestName / 2));
-        const float left = std::max(r.left - kAside - width, kAside);
+            std::min(textWidth(kTextSize, rows[i].name), std::max(r.left - 2 * kNameAside, kWidestName / 2));
+        const float left = std::max(r.left - kNameAside - width, kNameAside);
         const float half = kTextSize / 2 + 3;
         list.AddRectFilled({left - 2, y - half}, {left + width + 2, y + half}, imColour(c.background, 0.85), 3);
         centredText(list, kTextSize, {left + width / 2, y}, width,

@@ -52,6 +52,17 @@ projects::Document fullStack(std::int64_t layers)
     return document;
 }
 
+/// Twelve towers of 64 layers, where each layer reads all before it.
+projects::Document twelveTowers()
+{
+    projects::Document document = fullStack(64);
+    for (int i = 1; i < 12; ++i) {
+        document.project.towers.push_back({document.project.network});
+        document.project.towers.back().network.name = "tower" + std::to_string(i);
+    }
+    return document;
+}
+
 /// A block of sums, each of the node before and of one further back.
 projects::Document blockOfSums(std::uint32_t nodes)
 {
@@ -120,6 +131,21 @@ void benchHitTest(const std::string& name, const projects::Document& document)
           0.2);
 }
 
+void benchTowers()
+{
+    projects::Document towers = twelveTowers();
+    const auto canvas = makeDepthCanvas();
+    canvas->setState({.selection = {}, .hovered = {}, .folds = {}, .tower = 0});
+    benchFrames("depth, 12 towers of 64 layers", *canvas, towers, 16.7);
+    print("depth, 12 towers of 64 layers: take up an edit",
+          p95(20,
+              [&](int round) {
+                  towers.project.stack().width = 256 + round;
+                  canvas->setDocument(std::make_shared<const projects::Document>(towers));
+              }),
+          16);
+}
+
 void benchBlock()
 {
     const projects::Document hundred = blockOfSums(100);
@@ -165,6 +191,7 @@ int main()
     benchFrames("depth, 3,000 layers and 15,000 arcs", *depth, large, 16.7);
     benchFrames("depth, 172 layers and all their arcs", *depth, dense, 16.7);
     benchFrames("depth, 10,000 layers", *depth, huge, 33.3);
+    benchTowers();
     const auto matrix = makeMatrixCanvas();
     benchFrames("matrix, 1,000 layers", *matrix, fullStack(1000), 16.7);
     benchBlock();
