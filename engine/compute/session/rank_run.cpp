@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/session/rank_run.h"
 
-#include "engine/base/files/json_record.h"
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/session/training_loop.h"
 #include "engine/data/sets/fingerprint.h"
-#include "engine/link/wire/messages.h"
+#include "engine/link/wire/values.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
-#include "projects/file/json.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>
@@ -34,37 +32,19 @@ struct Call {
     Reading reading;
 };
 
-/// Return the reading as a text for the other ranks, and back.
-std::string textOf(const Reading& reading)
+/// Return a value as a text for the other ranks, and back. All are of one build.
+template <class T>
+std::string sharedText(const T& value)
 {
-    return RecordJson::array({static_cast<std::int64_t>(reading.version), reading.classes})
-        .dump(-1, ' ', false, RecordJson::error_handler_t::replace);
+    std::string numbers;
+    return encoded(value, numbers).dump() + '\0' + numbers;
 }
 
-Reading readingFrom(const std::string& text)
+template <class T>
+Result<T> valueFrom(const std::string& text)
 {
-    const RecordJson json = RecordJson::parse(text);
-    return {static_cast<ReadingVersion>(json.at(0).get<std::int64_t>()), json.at(1).get<std::vector<std::string>>()};
-}
-
-/// Return a fingerprint as a text for the other ranks, and back.
-std::string textOf(const DataFingerprint& data)
-{
-    RecordJson parts = RecordJson::array();
-    for (const DataPart& part : data) {
-        parts.push_back({part.name, part.files, part.bytes, part.content, part.everyByte});
-    }
-    return parts.dump(-1, ' ', false, RecordJson::error_handler_t::replace);
-}
-
-DataFingerprint dataFrom(const std::string& text)
-{
-    DataFingerprint data;
-    for (const RecordJson& part : RecordJson::parse(text)) {
-        data.push_back({part.at(0).get<std::string>(), part.at(1).get<std::int64_t>(), part.at(2).get<std::int64_t>(),
-                        part.at(3).get<std::string>(), part.at(4).get<std::string>()});
-    }
-    return data;
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    return readMessage<T>({text.substr(0, end), text.substr(std::min(end + 1, text.size()))});
 }
 
 /// Checks that all ranks are of one build, before they exchange anything else.
@@ -80,13 +60,8 @@ Status checkBuild(Ranks& ranks)
 Result<Call> hearCall(Ranks& ranks)
 {
     RESIDUA_TRY(checkBuild(ranks));
-    projects::Project project = RESIDUA_TRY(projects::projectFromJson(ranks.share({})));
-    Call call{std::move(project), {}, {}, {}, {}, {}};
-    call.projectDirectory = ranks.share({});
-    call.device = ranks.deviceFor(ranks.share({}));
-    call.runDirectory = ranks.share({});
-    call.step = numberFrom<std::int64_t>(ranks.share({}));
-    call.reading = readingFrom(ranks.share({}));
+    Call call = RESIDUA_TRY(valueFrom<Call>(ranks.share({})));
+    call.device = ranks.deviceFor(call.device);
     return call;
 }
 
@@ -223,16 +198,12 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     Ranks* const ranks = RESIDUA_TRY(Ranks::ofProcess(watch));
     Status status = Done{};
     const auto failure = attempt([&] {
-        status = checkBuild(*ranks);
-        if (!status) {
+        if (status = checkBuild(*ranks); !status) {
             return;
         }
-        (void)ranks->share(projects::toJson(run.project));
-        (void)ranks->share(absoluteText(run.projectDirectory));
-        (void)ranks->share(run.device);
-        (void)ranks->share(absoluteText(run.runDirectory));
-        (void)ranks->share(run.checkpoint ? std::to_string(run.checkpoint->state.step) : std::string());
-        (void)ranks->share(textOf(run.reading));
+        const auto step = run.checkpoint ? std::optional(run.checkpoint->state.step) : std::nullopt;
+        (void)ranks->share(sharedText(Call{run.project, absoluteText(run.projectDirectory), run.device,
+                                           absoluteText(run.runDirectory), step, run.reading}));
     });
     if (failure) {
         return Error{"ranks", failure->text};
@@ -246,11 +217,11 @@ Status checkData(const DataFingerprint& data, Ranks* ranks)
         return Done{};
     }
     const auto differenceIn = [](const std::string& first, const std::string& other) {
-        return differenceOf(dataFrom(first), dataFrom(other));
+        return differenceOf(valueFrom<DataFingerprint>(first).value(), valueFrom<DataFingerprint>(other).value());
     };
     std::optional<Ranks::Disagreement> differing;
     const auto agrees = [&](const auto& first, const auto& other) { return !differenceIn(first, other); };
-    if (const auto failure = attempt([&] { differing = ranks->compare(textOf(data), agrees); })) {
+    if (const auto failure = attempt([&] { differing = ranks->compare(sharedText(data), agrees); })) {
         return Error{"ranks", failure->text};
     }
     return differing ? Error{"ranks", "rank " + std::to_string(differing->rank) + " has other data than rank 0: " +

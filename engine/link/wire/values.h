@@ -46,6 +46,8 @@ inline constexpr E kLastOf = E{};
 template <>
 inline constexpr RunStatus kLastOf<RunStatus> = RunStatus::Interrupted;
 template <>
+inline constexpr ReadingVersion kLastOf<ReadingVersion> = kNewestReading;
+template <>
 inline constexpr projects::Unit kLastOf<projects::Unit> = projects::Unit::Sample;
 template <>
 inline constexpr projects::ShortcutState::Hold kLastOf<projects::ShortcutState::Hold> =
