@@ -179,7 +179,7 @@ Status noteGroup(const std::filesystem::path& folder, const std::string& key, co
         return Error{"note",
                      "has " + std::to_string(note.size()) + " bytes; expected at most " + std::to_string(kLongestNote)};
     }
-    RESIDUA_TRY(guardRunFile(folder));
+    const FileDescriptor guard = RESIDUA_TRY(guardRunFile(folder));
     KeptGroups kept = readGroups(folder / kGroupsFile);
     if (note.empty()) {
         kept.notes.erase(key);
@@ -195,7 +195,7 @@ Status joinGroups(const std::filesystem::path& folder, const std::filesystem::pa
     if (arriving.colours.empty() && arriving.notes.empty()) {
         return Done{};
     }
-    RESIDUA_TRY(guardRunFile(folder));
+    const FileDescriptor guard = RESIDUA_TRY(guardRunFile(folder));
     KeptGroups kept = readGroups(folder / kGroupsFile);
     kept.notes.insert(arriving.notes.begin(), arriving.notes.end());
     for (const auto& arrived : arriving.colours) {

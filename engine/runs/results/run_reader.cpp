@@ -435,7 +435,7 @@ void addRuns(const fs::path& folder, Depth depth, std::vector<RunInfo>& runs)
 /// Whoever else writes run.json waits meanwhile.
 Status changeRunFile(const fs::path& runDirectory, const std::function<void(RunInfo&)>& change)
 {
-    RESIDUA_TRY(guardRunFile(runDirectory));
+    const FileDescriptor guard = RESIDUA_TRY(guardRunFile(runDirectory));
     auto file = RESIDUA_TRY(readRunFile(runDirectory));
     change(file.info);
     return writeRunFile(runDirectory, file);
