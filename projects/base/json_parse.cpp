@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -195,10 +196,7 @@ private:
 
     bool noRepeatedKey()
     {
-        std::vector<std::string_view> keys;
-        for (const JsonMember& member : std::get<JsonObject>(m_open.back()->data)) {
-            keys.push_back(member.key);
-        }
+        auto keys = mapped<std::string_view>(std::get<JsonObject>(m_open.back()->data), &JsonMember::key);
         const auto twice = keyGivenTwice(std::move(keys));
         return !twice || fail(pointer() + "/" + tokenOf(*twice), "is given twice; expected each key once");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
 
+#include "projects/base/mapped.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/schedule/kept_parts.h"
@@ -219,11 +220,8 @@ private:
 std::vector<SpanCost> costsOfSpans(const Project& project, const CostReport& report)
 {
     SpanCosting costing(project, report);
-    std::vector<SpanCost> costs;
-    for (const StageSpan& span : spansOf(project.stack().schedule, project.network.depth(), project.training.steps)) {
-        costs.push_back(costing.of(span));
-    }
-    return costs;
+    return mapped(spansOf(project.stack().schedule, project.network.depth(), project.training.steps),
+                  [&](const StageSpan& span) { return costing.of(span); });
 }
 
 double expectedFlopShare(const Project& project, const CostReport& report)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
 #include "projects/model/topology.h"
@@ -187,10 +188,7 @@ void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, c
 {
     const auto place = [](const Sweep& sweep) { return Words{"sweep " + spokenValue(sweep.name)}; };
     // Names need not be unique: the n-th sweep with a name is compared with the n-th of the same name.
-    std::vector<const Sweep*> unmatched;
-    for (const Sweep& sweep : b) {
-        unmatched.push_back(&sweep);
-    }
+    auto unmatched = mapped(b, [](const Sweep& sweep) { return &sweep; });
     for (const Sweep& sweep : a) {
         const auto partner = std::ranges::find(unmatched, sweep.name, &Sweep::name);
         if (partner == unmatched.end()) {
@@ -268,10 +266,7 @@ std::vector<std::pair<const T*, const T*>> pairedByName(const std::vector<T>& a,
                                                         const std::string& (*nameOf)(const T&))
 {
     std::vector<std::pair<const T*, const T*>> pairs;
-    std::vector<const T*> unmatched;
-    for (const T& entry : b) {
-        unmatched.push_back(&entry);
-    }
+    auto unmatched = mapped(b, [](const T& entry) { return &entry; });
     for (const T& entry : a) {
         const auto partner =
             std::ranges::find_if(unmatched, [&](const T* other) { return nameOf(*other) == nameOf(entry); });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/schedule_presets.h"
 
+#include "projects/base/mapped.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <ranges>
 #include <set>
 #include <sstream>
@@ -276,8 +276,7 @@ Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, st
     std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
     const SchedulePreset* const preset = findSchedulePreset(words.empty() ? "" : words[0]);
     if (preset == nullptr) {
-        std::vector<std::string_view> names;
-        std::ranges::transform(schedulePresets(), std::back_inserter(names), &SchedulePreset::name);
+        auto names = mapped(schedulePresets(), &SchedulePreset::name);
         return Error{kPlace, "got \"" + std::string(text) + "\", expected a preset's name such as raptr" +
                                  meantHint(words.empty() ? std::string_view() : words[0], names)};
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/data_source.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 
@@ -121,10 +122,9 @@ DocumentRows rowsOf(const DataSource& data)
 
 std::vector<double> sharesOf(const MixtureData& mixture)
 {
-    std::vector<double> shares;
-    for (const MixturePart& part : mixture.parts) {
-        shares.push_back(std::isfinite(part.weight) ? std::max(part.weight, 0.0) : 0.0);
-    }
+    auto shares = mapped(mixture.parts, [](const MixturePart& part) {
+        return std::isfinite(part.weight) ? std::max(part.weight, 0.0) : 0.0;
+    });
     // Divides by the largest first, so that the sum of any weights is finite.
     const double most = shares.empty() ? 0.0 : *std::ranges::max_element(shares);
     double sum = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/alteration.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
@@ -105,10 +106,9 @@ Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halve
 bool haveSameParameters(const Stack& a, const Stack& b)
 {
     const auto of = [](const Stack& stack) {
-        std::vector<std::pair<std::string, std::vector<std::int64_t>>> all;
-        for (const WiringParameter& parameter : parametersOf(stack)) {
-            all.emplace_back(parameter.name, parameter.shape);
-        }
+        auto all = mapped(parametersOf(stack), [](const WiringParameter& parameter) {
+            return std::pair<std::string, std::vector<std::int64_t>>(parameter.name, parameter.shape);
+        });
         for (const Loop& loop : stack.loops) {
             all.emplace_back("adapters", std::vector{loop.adapterRank, loop.adapterRank > 0 ? loop.visits : 0});
         }

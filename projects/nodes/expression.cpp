@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/expression.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 
@@ -319,11 +320,7 @@ double applyOperator(Op op, Args args)
 
 std::vector<std::string> formulaFunctions()
 {
-    std::vector<std::string> names;
-    for (const Function& function : kFunctions) {
-        names.emplace_back(function.name);
-    }
-    return names;
+    return mapped<std::string>(kFunctions, &Function::name);
 }
 
 Result<Expression> parseExpression(std::string_view text)

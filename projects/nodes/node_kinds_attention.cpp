@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The kind attention.
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/attention_features.h"
@@ -74,11 +75,7 @@ Status checkHeads(const ParamMap& p, std::int64_t width)
 /// Returns the input ports of an attention, named as the mixes that a topology can feed them.
 std::vector<std::string> attentionPorts()
 {
-    std::vector<std::string> names;
-    for (const MixPort port : portsOf(MixPorts::Qkv)) {
-        names.emplace_back(nameOf(port));
-    }
-    return names;
+    return mapped<std::string>(portsOf(MixPorts::Qkv), [](const MixPort port) { return nameOf(port); });
 }
 
 ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)

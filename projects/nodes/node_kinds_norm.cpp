@@ -2,6 +2,8 @@
 // Norms, activations and other kinds that work feature by feature. Elementwise work counts one FLOP per arithmetic
 // operation or function call and element; d: features.
 #include "projects/nodes/node_kind_rules.h"
+
+#include "projects/base/mapped.h"
 #include "projects/nodes/node_kinds.h"
 
 namespace residua::projects {
@@ -131,11 +133,7 @@ NodeCost dropoutCost(const ParamMap& p, Shapes, Shapes out, std::int64_t context
 
 std::vector<std::string> namesOfActivations()
 {
-    std::vector<std::string> names;
-    for (const Activation& activation : activations()) {
-        names.emplace_back(activation.name);
-    }
-    return names;
+    return mapped<std::string>(activations(), &Activation::name);
 }
 
 NodeKind activationKind()

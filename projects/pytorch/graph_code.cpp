@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/graph_writer.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/model/places.h"
 
@@ -62,10 +63,8 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
             m_body.pop_back(); // only its parameters are needed
         }
     }
-    std::vector<std::string> results;
-    for (const OutputPort& output : m_graph.outputPorts) {
-        results.push_back(m_values.at(output.from));
-    }
+    const auto results =
+        mapped(m_graph.outputPorts, [&](const OutputPort& output) { return m_values.at(output.from); });
     writeBody(joinedText(results), text);
     return Done{};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The PyTorch code of each kind of node.
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/attention_features.h"
@@ -302,10 +303,7 @@ private:
 
     Result<std::string> addParameter(const ResolvedNode& node)
     {
-        std::vector<std::string> dims;
-        for (const std::int64_t dim : node.out[0].dims) {
-            dims.push_back(size(dim));
-        }
+        const auto dims = mapped(node.out[0].dims, [](const std::int64_t dim) { return size(dim); });
         const bool isDrawn = paramText(node.params, "start") == "normal";
         const std::string start =
             isDrawn ? "torch.randn(" + joinedText(dims) + ") * " + pythonReal(paramDouble(node.params, "deviation"))

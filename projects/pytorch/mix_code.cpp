@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The code of a depth mix: its tables, parameters and weights, and the loop over the layers.
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/depth/shared_mix.h"
 #include "projects/depth/stream_start.h"
@@ -271,10 +272,8 @@ void MixWriter::writeParameters()
 std::string MixWriter::writeStart()
 {
     if (m_setting.sharesMix()) {
-        std::vector<std::int64_t> starts;
-        for (const SharedTerm& term : sharedTerms(m_setting.project.stack())) {
-            starts.push_back(std::llround(term.start));
-        }
+        const auto starts = mapped<std::int64_t>(sharedTerms(m_setting.project.stack()),
+                                                 [](const SharedTerm& term) { return std::llround(term.start); });
         return "torch.tensor(" + repeatingText(starts) + ").float()" +
                (traitsOf(m_mix.weight).isPerFeature ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")"
                                                     : "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
@@ -15,7 +16,6 @@
 #include "projects/pytorch/visited_layers.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -271,8 +271,7 @@ private:
             addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs.back());
         }
         m_classOf[block.name] = made.name;
-        std::vector<std::string> prefixes;
-        std::ranges::transform(layers, std::back_inserter(prefixes), layerPrefix);
+        auto prefixes = mapped(layers, layerPrefix);
         RESIDUA_TRY(add(made, prefixes));
         for (const std::int64_t layer : layers) {
             nameProducts(m_project, made.ref, layer, m_code.names);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/shipped/examples.h"
 
+#include "projects/base/mapped.h"
 #include "projects/file/json.h"
 
 #include <algorithm>
@@ -54,11 +55,9 @@ Project exampleProject(std::string_view name)
 const std::vector<Example>& examples()
 {
     static const std::vector<Example> all = [] {
-        std::vector<Example> made;
-        for (const ExampleCard& card : kCards) {
-            made.push_back({card.name, card.title, card.summary, exampleProject(card.name)});
-        }
-        return made;
+        return mapped(kCards, [](const ExampleCard& card) {
+            return Example{card.name, card.title, card.summary, exampleProject(card.name)};
+        });
     }();
     return all;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/halving.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/studies/paired_difference.h"
 #include "projects/studies/sweep_grid.h"
@@ -36,9 +37,7 @@ std::optional<std::vector<Group>> betterHalf(const std::vector<Group>& groups, s
         return judge.prefers(a.first, b.first) || (std::isnan(b.first) && !std::isnan(a.first));
     });
     ranked.resize((ranked.size() + 1) / 2);
-    std::vector<Group> kept;
-    std::ranges::transform(ranked, std::back_inserter(kept), [](const auto& each) { return each.second; });
-    return kept;
+    return mapped(ranked, [](const auto& each) { return each.second; });
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/paired_difference.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <ranges>
 #include <set>
@@ -143,8 +143,7 @@ MeanOfSeveral meanOf(std::span<const double> values)
 
 MeanOfSeveral meanOf(std::span<const SeededValue> values)
 {
-    std::vector<double> numbers;
-    std::ranges::transform(values, std::back_inserter(numbers), &SeededValue::value);
+    auto numbers = mapped(values, &SeededValue::value);
     return meanOf(numbers);
 }
 

@@ -2,6 +2,7 @@
 #include "projects/studies/sweep_grid.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
@@ -353,10 +354,9 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         }
     }
     if (const auto* fields = std::get_if<JsonObject>(&fresh.data); fields != nullptr && pointer == kSeveralFields) {
-        std::vector<FieldToSet> all;
-        for (const JsonMember& field : *fields) {
-            all.push_back({field.key, FieldValue{lineOf(field.value)}, ""});
-        }
+        const auto all = mapped(*fields, [](const JsonMember& field) {
+            return FieldToSet{field.key, FieldValue{lineOf(field.value)}, ""};
+        });
         return withFields(project, all, groups);
     }
     if (!pointer.starts_with('/') || pointer.size() < 2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/sweep_results.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -58,11 +59,7 @@ AxisRole roleOf(const SweepAxis& axis)
 
 std::vector<AxisRole> rolesOf(const Sweep& sweep)
 {
-    std::vector<AxisRole> roles;
-    for (const SweepAxis& axis : sweep.axes) {
-        roles.push_back(roleOf(axis));
-    }
-    return roles;
+    return mapped(sweep.axes, [](const SweepAxis& axis) { return roleOf(axis); });
 }
 
 std::vector<std::string> axisLabels(const Sweep& sweep, AxisRole role)
@@ -88,11 +85,7 @@ std::vector<MeanOfSeveral> meansOverSeeds(std::span<const AxisRole> roles, std::
             values.push_back(*result.value);
         }
     }
-    std::vector<MeanOfSeveral> means;
-    for (const SweepResult& result : results) {
-        means.push_back(meanOf(groups[groupOf(result)]));
-    }
-    return means;
+    return mapped(results, [&](const SweepResult& result) { return meanOf(groups[groupOf(result)]); });
 }
 
 std::vector<BestOfEach> bestOfEach(const Sweep& sweep, std::span<const SweepResult> results, const Judge& judge)

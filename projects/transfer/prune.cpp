@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/prune.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/depth/depth_names.h"
@@ -232,10 +233,7 @@ Result<Pruning> pruningFrom(std::string_view text, const Project& project)
 
 std::string textOf(const Pruning& pruning)
 {
-    std::vector<std::string> parts;
-    for (const Shortcut& shortcut : pruning.shortcuts) {
-        parts.push_back(nameOf(shortcut));
-    }
+    auto parts = mapped(pruning.shortcuts, [](const Shortcut& shortcut) { return nameOf(shortcut); });
     for (const std::int64_t layer : pruning.layers) {
         parts.push_back(std::string(kLayerWord) + " " + std::to_string(layer));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/weakest.h"
 
+#include "projects/base/mapped.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/alteration.h"
@@ -25,20 +26,17 @@ Result<std::vector<double>> flopsOf(const Project& project, const std::vector<Sh
         weighed.stack().topology.wiring = *wiring;
     }
     const SoundProject sound = RESIDUA_TRY(soundProject(std::make_shared<const Project>(std::move(weighed))));
-    std::vector<double> flops;
-    for (const ShortcutStrength& strength : strengths) {
-        flops.push_back(costOfShortcuts(sound, {strength.shortcut}).forwardFlops);
-    }
-    return flops;
+    return mapped(strengths, [&](const ShortcutStrength& strength) {
+        return costOfShortcuts(sound, {strength.shortcut}).forwardFlops;
+    });
 }
 
 /// Returns the strength of each shortcut.
 Result<std::vector<double>> measured(const Project& project, const std::vector<ShortcutStrength>& strengths, WeakBy by)
 {
-    std::vector<double> values;
-    for (const ShortcutStrength& strength : strengths) {
-        values.push_back(by == WeakBy::Weight ? std::abs(strength.weight) : strength.rise);
-    }
+    auto values = mapped(strengths, [&](const ShortcutStrength& strength) {
+        return by == WeakBy::Weight ? std::abs(strength.weight) : strength.rise;
+    });
     if (by == WeakBy::Flop) {
         const std::vector<double> flops = RESIDUA_TRY(flopsOf(project, strengths));
         for (std::size_t i = 0; i < values.size(); ++i) {

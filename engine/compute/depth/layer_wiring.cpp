@@ -3,6 +3,7 @@
 
 #include "engine/compute/depth/altered_streams.h"
 #include "engine/compute/depth/stack_borders.h"
+#include "projects/base/mapped.h"
 #include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
@@ -154,11 +155,7 @@ private:
     void copy(std::size_t from, std::size_t to) { m_state.values[to] = m_state.values[from]; }
     [[nodiscard]] std::vector<at::Tensor> inputsOf(const DepthStep& step)
     {
-        std::vector<at::Tensor> inputs;
-        for (const std::size_t input : step.inputs) {
-            inputs.push_back(value(input));
-        }
-        return inputs;
+        return mapped(step.inputs, [&](const std::size_t input) { return value(input); });
     }
 
     /// Runs the begin or the end of a loop's visit.
@@ -286,10 +283,8 @@ private:
 
     void runModule(const DepthStep& step, std::size_t module)
     {
-        std::vector<at::Tensor> inputs;
-        for (const std::size_t mix : m_wiring.m_ports[module]) {
-            inputs.push_back(value(step.inputs[mix]));
-        }
+        const auto inputs =
+            mapped(m_wiring.m_ports[module], [&](const std::size_t mix) { return value(step.inputs[mix]); });
         set(step.output, m_wiring.m_layers.run(module, inputs, m_pass));
     }
 
@@ -476,13 +471,10 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& 
                                                          InitPlan& plan)
 {
     const projects::Wiring& wiring = stack.topology.wiring;
-    DepthRuleResult rule =
-        std::visit([&](const auto& value) { return makeRule(value, layers, stack.width, plan); }, wiring);
-    if (!rule) {
-        return rule.error();
-    }
+    auto rule =
+        RESIDUA_TRY(std::visit([&](const auto& value) { return makeRule(value, layers, stack.width, plan); }, wiring));
     LoopRule loops(stack, plan);
-    std::unique_ptr<LayerWiring> made(new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule),
+    std::unique_ptr<LayerWiring> made(new LayerWiring(projects::programOf(stack), std::move(layers), std::move(rule),
                                                       std::move(loops), plan.compute()));
     made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
     RESIDUA_TRY(made->matchPorts(stack));

@@ -6,6 +6,7 @@
 #include "engine/compute/ops/norm.h"
 #include "engine/compute/ops/part_selection.h"
 #include "engine/runs/store/run_files.h"
+#include "projects/base/mapped.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -213,10 +214,7 @@ private:
 
     [[nodiscard]] at::Tensor logits(std::size_t index, const MixInputs& inputs, const DepthStack& stack) override
     {
-        std::vector<at::Tensor> values;
-        for (const std::size_t entry : inputs.entries) {
-            values.push_back(seen(entry, index, stack));
-        }
+        const auto values = mapped(inputs.entries, [&](const std::size_t entry) { return seen(entry, index, stack); });
         return at::stack(values, 1);
     }
 

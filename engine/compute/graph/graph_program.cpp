@@ -3,6 +3,7 @@
 
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/recompute.h"
+#include "projects/base/mapped.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/core/grad_mode.h>
@@ -162,10 +163,7 @@ private:
 
     Status add(const ResolvedGraph& graph, const ResolvedNode& node)
     {
-        std::vector<std::size_t> slots;
-        for (const PortRef& feed : node.feeds) {
-            slots.push_back(m_slots.at(feed.node));
-        }
+        const auto slots = mapped(node.feeds, [&](const PortRef& feed) { return m_slots.at(feed.node); });
         switch (node.kind->traits.role) {
         case NodeRole::GraphInput:
             return Done{};
@@ -298,11 +296,7 @@ Result<GraphProgram> GraphProgram::compile(const projects::Graph& graph, const G
 
 std::vector<Operator*> GraphProgram::operators() const
 {
-    std::vector<Operator*> result;
-    for (const ProgramStep& step : m_steps) {
-        result.push_back(step.run.get());
-    }
-    return result;
+    return mapped(m_steps, [](const ProgramStep& step) { return step.run.get(); });
 }
 
 std::vector<at::Tensor> GraphProgram::runAll(std::span<const at::Tensor> inputs, const Pass& pass,
@@ -414,10 +408,7 @@ std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> input
             m_slots[slot].reset();
         }
     }
-    std::vector<at::Tensor> values;
-    for (const std::size_t slot : slotsOf(results)) {
-        values.push_back(m_slots[slot]);
-    }
+    auto values = mapped(slotsOf(results), [&](const std::size_t slot) { return m_slots[slot]; });
     std::ranges::fill(m_slots, at::Tensor());
     return values;
 }

@@ -4,6 +4,7 @@
 #include "engine/base/files/content_hash.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
 #include "engine/maths/lowrank/low_rank_problem.h"
+#include "projects/base/mapped.h"
 #include "projects/schema/method_keys.h"
 
 #include <ATen/Parallel.h>
@@ -118,10 +119,7 @@ RunningFits::RunningFits(std::vector<NamedFit> fits, CachedFits& cache)
       m_cache(cache),
       m_shares(m_fits.size(), 0.0),
       m_thread([this, threads = at::get_num_threads()](const std::stop_token& stop) {
-          std::vector<double> works;
-          for (const NamedFit& fit : m_fits) {
-              works.push_back(fit.work);
-          }
+          const auto works = mapped(m_fits, &NamedFit::work);
           runOnThreads(works, threads, [&](std::size_t index) { run(index, stop); });
       })
 {
@@ -158,10 +156,7 @@ double RunningFits::share() const
 
 Result<std::vector<Fitted>> runFits(std::vector<NamedFit> fits, CachedFits& cache, const PreparationWatch& watch)
 {
-    std::vector<std::string> names;
-    for (const NamedFit& fit : fits) {
-        names.push_back(fit.name);
-    }
+    const auto names = mapped(fits, &NamedFit::name);
     std::vector<Fitted> results(fits.size());
     RunningFits running(std::move(fits), cache);
     for (std::size_t done = 0; done < results.size();) {

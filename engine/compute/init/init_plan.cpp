@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/init/init_plan.h"
 
+#include "projects/base/mapped.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -270,10 +271,7 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
 
 Status InitPlan::fitFeatures(const std::vector<const AttentionFeatures*>& attentions, const PreparationWatch& watch)
 {
-    std::vector<FeatureFit> fits;
-    for (const AttentionFeatures* const each : attentions) {
-        fits.push_back(fitOf(*each));
-    }
+    auto fits = mapped(attentions, [&](const AttentionFeatures* const each) { return fitOf(*each); });
     if (fits.empty()) {
         return Done{};
     }

@@ -2,6 +2,7 @@
 #include "engine/compute/network/tower.h"
 
 #include "engine/compute/network/network.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/model/parameter_name.h"
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -245,8 +245,7 @@ private:
                           m_plan.compute().sums);
         m_tower->m_wiring = RESIDUA_TRY(LayerWiring::create(m_project.stack(), std::move(layers), m_plan));
         m_tower->m_exits = projects::usedExits(m_project, m_project.network);
-        std::vector<std::int64_t> exits;
-        std::ranges::transform(m_tower->m_exits, std::back_inserter(exits), &projects::UsedExit::layer);
+        auto exits = mapped(m_tower->m_exits, &projects::UsedExit::layer);
         m_tower->m_wiring->keepExits(exits);
         m_tower->m_regularisers = m_tower->m_wiring->regularisers();
         m_tower->m_dropping.emplace(m_project);
@@ -387,11 +386,7 @@ std::vector<at::Tensor> CompiledTower::outputs(const Residual& states, const Pas
 
 std::vector<at::Tensor> CompiledTower::regularisers(const Pass& pass) const
 {
-    std::vector<at::Tensor> terms;
-    for (const Regulariser& regulariser : m_regularisers) {
-        terms.push_back(regulariser.term(pass));
-    }
-    return terms;
+    return mapped(m_regularisers, [&](const Regulariser& regulariser) { return regulariser.term(pass); });
 }
 
 std::vector<Matrix> CompiledTower::coefficients(std::int64_t step)

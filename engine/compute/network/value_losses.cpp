@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/network/value_losses.h"
 
+#include "projects/base/mapped.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/cdist.h>
@@ -109,10 +111,8 @@ at::Tensor ExitLosses::expected(double entropyFactor) const
 
 ExitLosses exitLosses(const std::vector<at::Tensor>& outputs, const at::Tensor& logShares, const at::Tensor& target)
 {
-    std::vector<at::Tensor> losses;
-    for (const at::Tensor& output : outputs) {
-        losses.push_back(crossEntropy(output, target, at::Reduction::None));
-    }
+    const auto losses =
+        mapped(outputs, [&](const at::Tensor& output) { return crossEntropy(output, target, at::Reduction::None); });
     const at::Tensor all = at::stack(losses, -1);
     return {all, logShares.reshape({-1, logShares.size(-1)}).to(all.scalar_type()),
             target.reshape({-1}).ne(projects::kIgnoredTarget).to(all.scalar_type())};

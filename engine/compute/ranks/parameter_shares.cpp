@@ -3,6 +3,7 @@
 
 #include "engine/compute/ops/joined_linear.h"
 #include "engine/compute/ranks/tensor_exchange.h"
+#include "projects/base/mapped.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -117,10 +118,9 @@ void ParameterShares::exchangeValues()
 
 void ParameterShares::completeValues()
 {
-    std::vector<SharedTensor> values;
-    for (const std::size_t i : std::exchange(m_rounded, {})) {
-        values.push_back({m_parameters[i].tensor.detach(), m_owners[i]});
-    }
+    auto values = mapped(std::exchange(m_rounded, {}), [&](const std::size_t i) {
+        return SharedTensor{m_parameters[i].tensor.detach(), m_owners[i]};
+    });
     exchange(std::move(values));
 }
 

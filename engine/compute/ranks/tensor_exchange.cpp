@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/ranks/tensor_exchange.h"
 
+#include "projects/base/mapped.h"
+
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
@@ -32,11 +34,9 @@ auto beginSpan(const c10::Stream& stream)
 template <class Real>
 std::vector<Numbers<Real>> numbersOf(const std::vector<at::Tensor>& tensors)
 {
-    std::vector<Numbers<Real>> numbers;
-    for (const at::Tensor& tensor : tensors) {
-        numbers.push_back({tensor.mutable_data_ptr<Real>(), static_cast<std::size_t>(tensor.numel())});
-    }
-    return numbers;
+    return mapped(tensors, [](const at::Tensor& tensor) {
+        return Numbers<Real>{tensor.mutable_data_ptr<Real>(), static_cast<std::size_t>(tensor.numel())};
+    });
 }
 
 /// Removes the spans that have ended. Returns their seconds.
@@ -110,10 +110,9 @@ void TensorExchange::share(std::vector<SharedTensor> tensors)
     }
     RankGroup& group = groupOf(tensors.front().values);
     post([&group, tensors = std::move(tensors)] {
-        std::vector<SharedBytes> pieces;
-        for (const SharedTensor& tensor : tensors) {
-            pieces.push_back({tensor.values.mutable_data_ptr(), tensor.values.nbytes(), tensor.root});
-        }
+        const auto pieces = mapped(tensors, [](const SharedTensor& tensor) {
+            return SharedBytes{tensor.values.mutable_data_ptr(), tensor.values.nbytes(), tensor.root};
+        });
         group.share(pieces);
     });
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/api/export_format.h"
 #include "engine/compute/train/tensor_io.h"
+#include "projects/base/mapped.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -45,10 +46,7 @@ std::vector<at::Tensor> parametersOf(const FileTensor& tensor, const ParameterIn
 
 std::vector<std::int64_t> shapeOf(const FileTensor& tensor, const std::vector<at::Tensor>& parameters)
 {
-    std::vector<std::vector<std::int64_t>> shapes;
-    for (const at::Tensor& parameter : parameters) {
-        shapes.push_back(parameter.sizes().vec());
-    }
+    const auto shapes = mapped(parameters, [](const at::Tensor& parameter) { return parameter.sizes().vec(); });
     return packedShape(tensor, shapes);
 }
 
@@ -285,10 +283,9 @@ at::Tensor packed(const FileTensor& tensor, const std::vector<at::Tensor>& param
 {
     at::Tensor whole = parameters.front();
     if (parameters.size() > 1) {
-        std::vector<at::Tensor> grouped;
-        for (const at::Tensor& parameter : parameters) {
-            grouped.push_back(parameter.unflatten(0, {tensor.groups, -1}));
-        }
+        const auto grouped = mapped(parameters, [&](const at::Tensor& parameter) {
+            return parameter.unflatten(0, {tensor.groups, -1});
+        });
         whole = at::cat(grouped, 1).flatten(0, 1);
     }
     whole = tensor.transposed ? whole.t() : whole;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/train/weight_average.h"
 
+#include "projects/base/mapped.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_lerp.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace residua::engine {
@@ -45,9 +46,7 @@ void WeightAverage::update()
     if (m_means.empty()) {
         return;
     }
-    std::vector<at::Tensor> weights;
-    std::ranges::transform(m_parameters, std::back_inserter(weights),
-                           [](const NamedParameter* parameter) { return parameter->tensor.detach(); });
+    auto weights = mapped(m_parameters, [](const NamedParameter* parameter) { return parameter->tensor.detach(); });
     at::_foreach_lerp_(m_means, weights, 1 - m_decay);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/transfer/file_tensors.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/huggingface/model_kinds.h"
 
@@ -133,14 +134,9 @@ Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const pr
                                               std::vector<std::string>& all)
 {
     TransferReport report = matchModel(files, model, {}, parameters);
-    std::vector<std::string> contradictions;
-    for (const TransferReport::Contradiction& each : report.contradictions) {
-        contradictions.push_back(each.name + " " + each.what);
-    }
-    std::vector<std::string> missing;
-    for (const Transfer& row : report.missing) {
-        missing.push_back(row.tensor.name);
-    }
+    const auto contradictions = mapped(
+        report.contradictions, [](const TransferReport::Contradiction& each) { return each.name + " " + each.what; });
+    const auto missing = mapped(report.missing, [](const Transfer& row) { return row.tensor.name; });
     std::vector<std::string> unused;
     for (const std::string& name : report.unused) {
         if (!projects::isRedundant(model, name)) {

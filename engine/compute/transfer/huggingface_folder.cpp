@@ -5,6 +5,7 @@
 #include "engine/base/files/safetensors_header.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
@@ -39,10 +40,7 @@ const char* configWordOf(StoredType type)
 /// Returns the shape of the tensor in the file, from those of its parameters.
 std::vector<std::int64_t> shapeOf(const projects::FileTensor& tensor, const std::vector<TensorFiles::Tensor>& stored)
 {
-    std::vector<std::vector<std::int64_t>> shapes;
-    for (const TensorFiles::Tensor& each : stored) {
-        shapes.push_back(each.place.shape);
-    }
+    const auto shapes = mapped(stored, [](const TensorFiles::Tensor& each) { return each.place.shape; });
     return packedShape(tensor, shapes);
 }
 

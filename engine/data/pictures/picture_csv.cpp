@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/pictures/picture_set.h"
 
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -248,8 +249,7 @@ Result<PictureSet> openPictureCsv(const fs::path& path, const PictureRequest& re
         values.insert(values.end(), begin, begin + form->values());
     }
     const RangeForm range = RESIDUA_TRY(rangeOf(path, values, request.valueRange));
-    std::vector<std::uint8_t> bytes;
-    std::ranges::transform(values, std::back_inserter(bytes), [&](double value) {
+    auto bytes = mapped(values, [&](double value) {
         return static_cast<std::uint8_t>(std::lround(255 * (value - range.least) / (range.most - range.least)));
     });
     PictureSet set = setOf(std::move(bytes), *form, std::move(labels), {path});

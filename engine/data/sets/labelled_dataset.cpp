@@ -4,6 +4,7 @@
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/tokens/text_corpus.h"
+#include "projects/base/mapped.h"
 
 #include <algorithm>
 #include <iterator>
@@ -41,11 +42,7 @@ Result<Table> tableAt(const std::filesystem::path& path, const projects::Labelle
 
 std::vector<std::string> labelsOf(const Table& table)
 {
-    std::vector<std::string> labels;
-    for (const TableRow& row : table.rows) {
-        labels.push_back(row.values[0]);
-    }
-    return labels;
+    return mapped(table.rows, [](const TableRow& row) { return row.values[0]; });
 }
 
 /// The tables of training and, if the source has a path for it, of validation, with the number of each row's class.
@@ -269,8 +266,7 @@ Status LabelledDataset::fillSequential(Batch& batch, Split split, std::int64_t i
 Status LabelledDataset::fillShown(Batch& batch, Split split, std::int64_t count) const
 {
     const std::vector<Row>& rows = rowsOf(split);
-    std::vector<std::int64_t> labels;
-    std::ranges::transform(rows, std::back_inserter(labels), &Row::label);
+    auto labels = mapped(rows, &Row::label);
     const std::vector<std::size_t> shown = evenRows(labels, static_cast<std::size_t>(count));
     prepare(batch, std::ssize(shown));
     for (std::int64_t i = 0; i < batch.batch; ++i) {

@@ -2,6 +2,7 @@
 #include "engine/data/sets/masked_dataset.h"
 
 #include "engine/data/text/data_files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 
@@ -53,11 +54,8 @@ std::vector<bool> continuing(const TextCodec& codec)
         pieces.push_back(codec.piece(token));
     }
     const bool marked = std::ranges::any_of(pieces, beginsWord);
-    std::vector<bool> result;
-    for (const std::string& piece : pieces) {
-        result.push_back(piece.starts_with("##") || (marked && !beginsWord(piece)));
-    }
-    return result;
+    return mapped(pieces,
+                  [&](const std::string& piece) { return piece.starts_with("##") || (marked && !beginsWord(piece)); });
 }
 
 } // namespace

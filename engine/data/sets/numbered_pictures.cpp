@@ -2,11 +2,11 @@
 #include "engine/data/sets/numbered_pictures.h"
 
 #include "engine/data/text/folder_files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -22,18 +22,14 @@ std::string labelText(const PictureSet& set, std::int64_t label)
 /// Returns the labels that pictures of a set have, each once.
 std::vector<std::string> labelsWithPictures(const PictureSet& set)
 {
-    std::vector<std::string> labels;
-    for (const std::int64_t label : std::set<std::int64_t>(set.labels.begin(), set.labels.end())) {
-        labels.push_back(labelText(set, label));
-    }
-    return labels;
+    return mapped(std::set<std::int64_t>(set.labels.begin(), set.labels.end()),
+                  [&](const std::int64_t label) { return labelText(set, label); });
 }
 
 /// Returns the labels of a set: the names of its classes, or the numbers that its pictures have.
 std::vector<std::string> labelsOfSet(const PictureSet& set)
 {
-    std::vector<std::string> names;
-    std::ranges::transform(set.classes, std::back_inserter(names), asUtf8);
+    auto names = mapped(set.classes, asUtf8);
     return names.empty() ? labelsWithPictures(set) : names;
 }
 

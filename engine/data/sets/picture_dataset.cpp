@@ -6,6 +6,7 @@
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/sets/numbered_pictures.h"
 #include "engine/data/text/text_memory.h"
+#include "projects/base/mapped.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 
@@ -441,8 +442,7 @@ Status PictureDataset::fillSequential(Batch& batch, Split split, std::int64_t in
 Status PictureDataset::fillShown(Batch& batch, Split split, std::int64_t count) const
 {
     const std::vector<Row>& rows = rowsOf(split);
-    std::vector<std::int64_t> labels;
-    std::ranges::transform(rows, std::back_inserter(labels), &Row::label);
+    auto labels = mapped(rows, &Row::label);
     const std::vector<std::size_t> shown = evenRows(labels, static_cast<std::size_t>(count));
     return fillRows(batch, std::ssize(shown),
                     [&](std::int64_t i) -> const Row& { return rows[shown[static_cast<std::size_t>(i)]]; }, {});

@@ -2,6 +2,7 @@
 #include "engine/data/sets/token_dataset.h"
 
 #include "engine/data/text/data_files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
@@ -167,10 +168,9 @@ std::int64_t windowsIn(std::int64_t tokens, std::int64_t sequenceLength)
 std::vector<DataPartOutline> outlinesOf(const std::vector<TokenPart>& parts, projects::DocumentRows rows,
                                         std::int64_t sequenceLength)
 {
-    std::vector<DataPartOutline> outlines;
-    for (const TokenPart& part : parts) {
-        outlines.push_back({part.name, part.share, {}, {}, {}});
-    }
+    auto outlines = mapped(parts, [](const TokenPart& part) {
+        return DataPartOutline{part.name, part.share, {}, {}, {}};
+    });
     for (std::size_t split = 0; split < kSplits; ++split) {
         const MixtureOrder order = orderOf(parts, static_cast<Split>(split), rows, sequenceLength);
         for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -2,6 +2,7 @@
 #include "engine/link/bundle/data_paths.h"
 
 #include "engine/data/codec/text_codec.h"
+#include "projects/base/mapped.h"
 #include "projects/model/data_source.h"
 
 namespace residua::engine {
@@ -27,11 +28,8 @@ std::vector<std::string> namesOf(const DataPath& path, const std::filesystem::pa
     if (path.tokeniser == nullptr) {
         return {*path.path};
     }
-    std::vector<std::string> names;
-    for (const std::filesystem::path& file : tokeniserFiles(*path.tokeniser, projectDirectory)) {
-        names.push_back(file.string());
-    }
-    return names;
+    return mapped(tokeniserFiles(*path.tokeniser, projectDirectory),
+                  [](const std::filesystem::path& file) { return file.string(); });
 }
 
 } // namespace residua::engine

@@ -12,6 +12,7 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
@@ -429,10 +430,7 @@ Result<PackingList> packingList(const PackRequest& request, Listing listing)
         return Error{source.string(),
                      "is neither a project's folder nor a run's: it has no project.json and no run.json"};
     }
-    std::vector<fs::path> runs;
-    for (const RunInfo& run : listRuns(source / projects::kRunsFolder)) {
-        runs.emplace_back(run.directory);
-    }
+    const std::vector<fs::path> runs = mapped<fs::path>(listRuns(source / projects::kRunsFolder), &RunInfo::directory);
     const Status added = lister.add(source, runs, {});
     return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
 }

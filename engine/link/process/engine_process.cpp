@@ -5,6 +5,7 @@
 #include "engine/base/machine/failure.h"
 #include "engine/base/machine/machine.h"
 #include "engine/link/process/shown_errors.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 
 #include <fcntl.h>
@@ -351,10 +352,7 @@ Status EngineProcess::spawn(std::vector<std::string> words)
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        std::vector<char*> arguments;
-        for (std::string& word : words) {
-            arguments.push_back(word.data());
-        }
+        auto arguments = mapped(words, [](std::string& word) { return word.data(); });
         arguments.push_back(nullptr);
         const std::scoped_lock lock(m_mutex);
         failed = posix_spawn(&m_child, words[0].c_str(), &actions, &attributes, arguments.data(), environ);

@@ -4,6 +4,7 @@
 #include "engine/maths/lowrank/adam.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
 #include "engine/maths/theory/dense_matrix.h"
+#include "projects/base/mapped.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 
@@ -100,10 +101,7 @@ public:
 
     void train(const Drawn& on, const StartStudy& study)
     {
-        std::vector<lowrank::Adam> adam;
-        for (const MatrixXd& value : m_values) {
-            adam.emplace_back(value, study.learningRate);
-        }
+        auto adam = mapped(m_values, [&](const MatrixXd& value) { return lowrank::Adam(value, study.learningRate); });
         for (std::int64_t step = 0; step < study.steps; ++step) {
             const Index count = on.trained.inputs.cols();
             const Index length = std::min<Index>(study.batch, count);

@@ -4,6 +4,7 @@
 #include "engine/base/files/content_hash.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 #include "projects/nodes/node_kinds.h"
@@ -294,10 +295,7 @@ RunGroups groupsOf(std::span<const TrainedRun> runs)
 std::vector<std::string> earlierKeys(const RunGroups& groups, std::span<const TrainedRun> runs)
 {
     Configurations configurations(runs, projects::InFiles::Always);
-    std::vector<std::string> keys;
-    std::ranges::transform(groups.groups, std::back_inserter(keys),
-                           [&](const RunGroup& group) { return configurations.keyOf(group.runs.front()); });
-    return keys;
+    return mapped(groups.groups, [&](const RunGroup& group) { return configurations.keyOf(group.runs.front()); });
 }
 
 RunGroup aloneIn(const RunGroups& groups, std::size_t run)

@@ -5,6 +5,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 #include "projects/nodes/towers.h"
@@ -33,11 +34,7 @@ std::vector<std::string> differencesOf(const projects::Project& frozen, const Ru
     trained.name = project.name;
     trained.description = project.description;
     trained.training.steps = info.steps; // a resumed run may have a new total
-    std::vector<std::string> differences;
-    for (const projects::Change& change : projects::diff(trained, project)) {
-        differences.push_back(change.text());
-    }
-    return differences;
+    return mapped(projects::diff(trained, project), [](const projects::Change& change) { return change.text(); });
 }
 
 MemberStatus statusOf(const RunReader& reader, const RunInfo& info)

@@ -5,11 +5,13 @@
 #include "engine/base/files/content_hash.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/files.h"
+#include "projects/base/mapped.h"
 #include "projects/base/scratch_folder.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -86,12 +88,9 @@ struct Whole {
     static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum,
                                         const PreparationWatch& /*watch*/)
     {
-        auto file = SafetensorsFile::open(path);
-        if (!file) {
-            return file;
-        }
-        const Status same = compareChecksum(path, crc32c(file->bytes()), checksum);
-        return same ? std::move(file) : Result<SafetensorsFile>(same.error());
+        auto file = RESIDUA_TRY(SafetensorsFile::open(path));
+        RESIDUA_TRY(compareChecksum(path, crc32c(file.bytes()), checksum));
+        return file;
     }
 };
 
@@ -100,8 +99,8 @@ struct InPieces {
 
     static Result<TensorFiles> open(const fs::path& path, const std::string& checksum, const PreparationWatch& watch)
     {
-        auto files = TensorFiles::openFile(path);
-        const auto file = RESIDUA_TRY(files ? InputFile::open(path) : Result<InputFile>(files.error()));
+        auto files = RESIDUA_TRY(TensorFiles::openFile(path));
+        const auto file = RESIDUA_TRY(InputFile::open(path));
         constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
         std::vector<std::byte> piece;
         std::uint32_t actual = 0;
@@ -111,8 +110,8 @@ struct InPieces {
             actual = crc32c(piece, actual);
             RESIDUA_TRY(stillWanted(watch, 1));
         }
-        const Status same = compareChecksum(path, actual, checksum);
-        return same ? std::move(files) : Result<TensorFiles>(same.error());
+        RESIDUA_TRY(compareChecksum(path, actual, checksum));
+        return files;
     }
 };
 
@@ -143,12 +142,11 @@ Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std:
                                               std::vector<std::string>* skipped)
 {
     if (step) {
-        const Status there = checkStep(runDirectory, *step);
-        return there ? checkpointOf<How>(runDirectory, *step) : there.error();
+        RESIDUA_TRY(checkStep(runDirectory, *step));
+        return checkpointOf<How>(runDirectory, *step);
     }
-    auto steps = checkpointSteps(runDirectory);
-    std::reverse(steps.begin(), steps.end());
-    for (const std::int64_t candidate : steps) {
+    const auto steps = checkpointSteps(runDirectory);
+    for (const std::int64_t candidate : steps | std::views::reverse) {
         const fs::path directory = checkpointDirectory(runDirectory, candidate);
         auto loaded = checkpointOf<How>(runDirectory, candidate);
         if (loaded) {
@@ -247,9 +245,7 @@ std::vector<std::int64_t> byValue(const fs::path& runDirectory, const std::vecto
         }
     }
     std::ranges::stable_sort(values, [&](const auto& a, const auto& b) { return judge.prefers(a.first, b.first); });
-    std::vector<std::int64_t> best;
-    std::ranges::transform(values, std::back_inserter(best), [](const auto& value) { return value.second; });
-    return best;
+    return mapped(values, [](const auto& value) { return value.second; });
 }
 
 /// Returns the members of `steps` that the rule keeps.
@@ -365,8 +361,8 @@ Result<CheckpointWriter> CheckpointWriter::begin(const fs::path& runDirectory, c
 {
     RESIDUA_TRY(checkCheckpointsFolder(runDirectory));
     CheckpointWriter writer(runDirectory, state, model, optimiser);
-    const Status made = writer.makeFiles();
-    return made ? Result<CheckpointWriter>(std::move(writer)) : Result<CheckpointWriter>(made.error());
+    RESIDUA_TRY(writer.makeFiles());
+    return writer;
 }
 
 Status CheckpointWriter::makeFiles()
@@ -416,24 +412,17 @@ Status CheckpointWriter::end(const CheckpointRule& rule)
     }
     discard(m_temporary); // the remains of a failure, or the checkpoint that was exchanged
     m_temporary.clear();
-    if (!status) {
-        return status;
-    }
+    RESIDUA_TRY(status);
     for (const fs::path& changed : {checkpointsFolder(m_run), m_run}) {
-        if (status = syncDirectory(changed); !status) {
-            return status;
-        }
+        RESIDUA_TRY(syncDirectory(changed));
     }
     const auto steps = checkpointSteps(m_run);
     const std::set<std::int64_t> kept = keptBy(rule, m_run, steps);
     for (const std::int64_t step : steps) {
         if (!kept.contains(step)) {
-            status = removeCheckpoint(m_run, step);
+            RESIDUA_TRY(removeCheckpoint(m_run, step));
         } else if (step != m_state.step && !rule.onlyNewest.empty()) {
-            status = removeTensors(m_run, step, rule.onlyNewest);
-        }
-        if (!status) {
-            return status;
+            RESIDUA_TRY(removeTensors(m_run, step, rule.onlyNewest));
         }
     }
     return Done{};

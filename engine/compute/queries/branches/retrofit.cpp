@@ -11,6 +11,7 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "projects/base/mapped.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/node_kinds.h"
@@ -142,8 +143,7 @@ void tellInto(Transferred& made, const TensorFiles& stored)
 {
     std::vector<NamedParameter>& parameters = made.network->parameters();
     made.kept = made.plan.carried();
-    std::vector<std::string> names;
-    std::ranges::transform(parameters, std::back_inserter(names), &NamedParameter::name);
+    auto names = mapped(parameters, &NamedParameter::name);
     std::ranges::sort(names);
     std::ranges::set_difference(names, made.kept, std::back_inserter(made.added));
     const std::vector<std::string> unused = made.plan.match(stored, parameters).unused;
@@ -375,13 +375,9 @@ private:
         branch.matrices = coefficientsOf(*made.network, branch.step);
         const std::unique_ptr<CompiledNetwork> averaged = RESIDUA_TRY(averagedNetwork());
         const WeightAverage average(m_after.training, (averaged ? *averaged : *made.network).parameters());
-        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+        m_ready.runDirectory = RESIDUA_TRY(makeBranch(branch, [&](const std::filesystem::path& directory) {
             return writeTransferred(directory, *m_opened, made.plan, m_after, *made.network, average);
-        });
-        if (!written) {
-            return written.error();
-        }
-        m_ready.runDirectory = *written;
+        }));
         m_ready.notes = m_opened->run.notes;
         m_ready.step = branch.step;
         m_ready.kept = std::move(made.kept);

@@ -2,6 +2,7 @@
 #include "engine/data/tokeniser/stages/stages.h"
 
 #include "engine/data/tokeniser/base/characters.h"
+#include "projects/base/mapped.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
@@ -224,10 +225,7 @@ private:
 
 DecoderPtr makeDecoderSequence(const Part& part)
 {
-    std::vector<DecoderPtr> parts;
-    for (const Part& each : part.parts("decoders")) {
-        parts.push_back(makeDecoder(each));
-    }
+    auto parts = mapped(part.parts("decoders"), [](const Part& each) { return makeDecoder(each); });
     return std::make_unique<DecoderSequence>(std::move(parts));
 }
 

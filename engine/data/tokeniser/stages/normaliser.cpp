@@ -2,6 +2,7 @@
 #include "engine/data/tokeniser/stages/stages.h"
 
 #include "engine/data/tokeniser/base/characters.h"
+#include "projects/base/mapped.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
@@ -261,10 +262,7 @@ private:
 
 NormaliserPtr makeNormaliserSequence(const Part& part)
 {
-    std::vector<NormaliserPtr> parts;
-    for (const Part& each : part.parts("normalizers")) {
-        parts.push_back(makeNormaliser(each));
-    }
+    auto parts = mapped(part.parts("normalizers"), [](const Part& each) { return makeNormaliser(each); });
     return std::make_unique<NormaliserSequence>(std::move(parts));
 }
 

@@ -2,6 +2,7 @@
 #include "engine/data/tokeniser/stages/splitter.h"
 
 #include "engine/data/tokeniser/base/characters.h"
+#include "projects/base/mapped.h"
 #include "projects/base/utf8.h"
 
 #include <functional>
@@ -197,10 +198,7 @@ private:
 
 SplitterPtr makeSplitterSequence(const Part& part)
 {
-    std::vector<SplitterPtr> parts;
-    for (const Part& each : part.parts("pretokenizers")) {
-        parts.push_back(makeSplitter(each));
-    }
+    auto parts = mapped(part.parts("pretokenizers"), [](const Part& each) { return makeSplitter(each); });
     return std::make_unique<SplitterSequence>(std::move(parts));
 }
 
