@@ -112,9 +112,7 @@ Status checkModel(const WorldModel& world, const WorldSizes& sizes)
     for (const Status& status :
          {checkNumbers(world, ""), checkNumbers(world.goal, "/goal"), checkNumbers(alive, "/alive"),
           checkPair(world.control, "/control", -Range::kNoEnd), checkGoal(world.goal, sizes.goals)}) {
-        if (!status) {
-            return status;
-        }
+        RESIDUA_TRY(status);
     }
     return Done{};
 }

@@ -57,11 +57,8 @@ ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
 /// The positions are those of a sequence or, without a mask, of an image with its features last.
 ShapeRuleResult meanPoolShape(const ParamMap& p, Shapes in)
 {
-    Status ok = requireReal(in[0], "in", 3, in.size() == 1 ? 4 : 3);
-    ok = ok ? checkMask(in[0], in, 1) : ok;
-    if (!ok) {
-        return ok.error();
-    }
+    RESIDUA_TRY(requireReal(in[0], "in", 3, in.size() == 1 ? 4 : 3));
+    RESIDUA_TRY(checkMask(in[0], in, 1));
     Shape out{{in[0].dims[0], in[0].features()}};
     if (paramBool(p, kKeepDimensionsParam)) {
         out.dims.insert(out.dims.begin() + 1, in[0].dims.size() - 2, 1);

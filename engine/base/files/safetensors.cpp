@@ -152,10 +152,8 @@ Status writeSafetensors(const std::filesystem::path& path, const std::map<std::s
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
 {
     auto input = RESIDUA_TRY(InputFile::open(path));
-    auto header = readSafetensorsHeader(input); // checks that the header accounts for the whole file before it is read
-    if (!header) {
-        return header.error();
-    }
+    // Checks that the header accounts for the whole file before that is read.
+    auto header = RESIDUA_TRY(readSafetensorsHeader(input));
     SafetensorsFile file;
     file.m_size = input.size();
     file.m_bytes.reset(new (std::nothrow) std::byte[file.m_size]);
@@ -164,10 +162,10 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
     }
     const std::span<std::byte> bytes(file.m_bytes.get(), file.m_size);
     RESIDUA_TRY(input.read(0, bytes));
-    for (auto& [name, place] : header->tensors) {
+    for (auto& [name, place] : header.tensors) {
         file.m_tensors[name] = {place.type, std::move(place.shape), bytes.subspan(place.begin, place.bytes)};
     }
-    file.m_metadata = std::move(header->metadata);
+    file.m_metadata = std::move(header.metadata);
     return file;
 }
 

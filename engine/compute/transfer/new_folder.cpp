@@ -24,11 +24,8 @@ Status copyFile(const fs::path& from, const fs::path& to)
     std::vector<std::byte> piece;
     for (std::uint64_t at = 0; at < input.size(); at += piece.size()) {
         piece.resize(std::min(kPiece, input.size() - at));
-        Status done = input.read(at, piece);
-        done = done ? output.write(piece) : done;
-        if (!done) {
-            return done;
-        }
+        RESIDUA_TRY(input.read(at, piece));
+        RESIDUA_TRY(output.write(piece));
     }
     return output.sync();
 }

@@ -125,11 +125,10 @@ public:
 
     Status add(const projects::Tokeniser& tokeniser)
     {
-        Status added = Done{};
         for (const fs::path& file : tokeniserFiles(tokeniser, m_directory)) {
-            added = added ? add(file.string(), {}) : added;
+            RESIDUA_TRY(add(file.string(), {}));
         }
-        return added;
+        return Done{};
     }
 
     /// Adds the texts at `path`, which may be JSON Lines or plain text.

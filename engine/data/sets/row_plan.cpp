@@ -45,11 +45,8 @@ Result<std::vector<std::int64_t>> endsAfter(const TokenSequence& tokens, std::in
     std::vector<std::int64_t> block;
     for (std::int64_t first = 0; first < tokens.size(); first += std::ssize(block)) {
         block.resize(static_cast<std::size_t>(std::min(tokens.size() - first, kAtOnce)));
-        Status status = stillWanted(watch, static_cast<double>(first) / static_cast<double>(tokens.size()));
-        status = status ? tokens.read(first, block) : status;
-        if (!status) {
-            return status.error();
-        }
+        RESIDUA_TRY(stillWanted(watch, static_cast<double>(first) / static_cast<double>(tokens.size())));
+        RESIDUA_TRY(tokens.read(first, block));
         for (std::int64_t i = 0; i < std::ssize(block); ++i) {
             if (block[static_cast<std::size_t>(i)] == end) {
                 ends.push_back(first + i + 1);

@@ -443,13 +443,10 @@ Result<std::vector<TableRow>> readTable(const fs::path& path, const Values& colu
 {
     const Document document = RESIDUA_TRY(readTextFile(path, watch));
     std::string text;
-    const Status read = forEachPart(document, watch, [&](std::string_view part) {
+    RESIDUA_TRY(forEachPart(document, watch, [&](std::string_view part) {
         text += part;
         return Status(Done{});
-    });
-    if (!read) {
-        return read.error();
-    }
+    }));
     constexpr std::array<std::string_view, 1> kCsv{".csv"};
     constexpr std::array<std::string_view, 1> kTsv{".tsv"};
     const bool csv = projects::endsIn(path.native(), kCsv);

@@ -348,7 +348,7 @@ Result<std::vector<Document>> linesOf(const std::vector<Document>& documents, co
     for (const Document& document : documents) {
         std::uint64_t begin = document.begin;
         std::uint64_t done = document.begin;
-        const Status read = forEachPart(document, watch, [&](std::string_view part) -> Status {
+        RESIDUA_TRY(forEachPart(document, watch, [&](std::string_view part) -> Status {
             for (std::size_t at = part.find('\n'); at != std::string_view::npos; at = part.find('\n', at + 1)) {
                 const std::uint64_t next = done + at + 1;
                 if (next - begin > 1) {
@@ -358,10 +358,7 @@ Result<std::vector<Document>> linesOf(const std::vector<Document>& documents, co
             }
             done += part.size();
             return Done{};
-        });
-        if (!read) {
-            return read.error();
-        }
+        }));
         if (begin < done) {
             lines.push_back({document.source, begin, done - begin});
         }

@@ -16,15 +16,12 @@ Result<std::vector<char32_t>> alphabetOf(const std::vector<Document>& documents,
 {
     std::vector<bool> seen(0x110000);
     for (const Document& document : documents) {
-        const Status read = forEachPart(document, watch, [&](std::string_view part) -> Status {
+        RESIDUA_TRY(forEachPart(document, watch, [&](std::string_view part) -> Status {
             for (std::size_t at = 0; at < part.size();) {
                 seen[nextCodePoint(part, at)] = true;
             }
             return Done{};
-        });
-        if (!read) {
-            return read.error();
-        }
+        }));
     }
     std::vector<char32_t> alphabet;
     for (char32_t codePoint = 0; codePoint < seen.size(); ++codePoint) {

@@ -88,14 +88,9 @@ Status writeWhole(const fs::path& path, const TokenSequence& tokens, bool wide)
     head.bytes = static_cast<std::uint64_t>(tokens.size()) * head.width;
     auto file = RESIDUA_TRY(OutputFile::create(path));
     ContentDigest digest;
-    Status status = file.write(std::as_bytes(std::span(&head, 1)));
-    if (status) {
-        status =
-            wide ? writeTokens<std::uint32_t>(file, tokens, digest) : writeTokens<std::uint16_t>(file, tokens, digest);
-    }
-    if (!status) {
-        return status;
-    }
+    RESIDUA_TRY(file.write(std::as_bytes(std::span(&head, 1))));
+    RESIDUA_TRY(wide ? writeTokens<std::uint32_t>(file, tokens, digest)
+                     : writeTokens<std::uint16_t>(file, tokens, digest));
     head.sum = sumOf(digest);
     const FileDescriptor again(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!again.isOpen() || ::pwrite(again.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) {
@@ -130,13 +125,8 @@ Result<std::string> tokenFileName(const std::vector<Document>& documents, projec
         digest.add(std::as_bytes(std::span(&document.size, 1)));
         for (std::uint64_t done = 0; done < document.size; done += block.size()) {
             block.resize(std::min<std::uint64_t>(document.size - done, kTokensAtOnce));
-            Status status = document.source->read(document.begin + done, block);
-            if (status) {
-                status = stillWanted(watch, 0);
-            }
-            if (!status) {
-                return status.error();
-            }
+            RESIDUA_TRY(document.source->read(document.begin + done, block));
+            RESIDUA_TRY(stillWanted(watch, 0));
             digest.add(block);
         }
     }

@@ -239,11 +239,8 @@ Status joinPages(const fs::path& from, const std::map<std::string, std::string>&
         if (isKnown(place)) {
             continue;
         }
-        Status joined = place ? writePage(from, name, page) : Status(place.error());
-        joined = joined ? moves.move(from / (name + kPageSuffix), *place) : joined;
-        if (!joined) {
-            return joined;
-        }
+        RESIDUA_TRY(place ? writePage(from, name, page) : Status(place.error()));
+        RESIDUA_TRY(moves.move(from / (name + kPageSuffix), *place));
     }
     return Done{};
 }

@@ -237,12 +237,9 @@ Result<BundleContents> manifestFrom(const fs::path& file, std::string_view text)
 {
     const std::string place = file.string() + " · " + kManifest;
     const auto json = RESIDUA_TRY(parseRecord(place, text, kLongestManifest));
-    auto contents = contentsFrom(json, place);
-    if (!contents) {
-        return contents;
-    }
-    const Status sound = checkPaths(file.string(), *contents);
-    return sound ? contents : Result<BundleContents>(sound.error());
+    auto contents = RESIDUA_TRY(contentsFrom(json, place));
+    RESIDUA_TRY(checkPaths(file.string(), contents));
+    return contents;
 }
 
 } // namespace residua::engine

@@ -120,12 +120,10 @@ Moves::~Moves()
 
 Status Moves::move(const fs::path& from, const fs::path& to)
 {
-    Status moved = m_folders.make(to.parent_path());
-    moved = moved ? putAt(from, to) : moved;
-    if (moved) {
-        m_done.emplace_back(from, to);
-    }
-    return moved;
+    RESIDUA_TRY(m_folders.make(to.parent_path()));
+    RESIDUA_TRY(putAt(from, to));
+    m_done.emplace_back(from, to);
+    return Done{};
 }
 
 Result<fs::path> Moves::trash(const fs::path& run)

@@ -41,12 +41,12 @@ public:
         if (manifest.size() > kLongestManifest) {
             return Error{m_list.project.string(), "has too many files for one bundle"};
         }
-        Status written = writer.begin(kManifest, static_cast<std::int64_t>(manifest.size()));
-        written = written ? writer.write(asBytes(manifest)) : written;
-        for (std::size_t i = 0; written && i < m_list.files.size(); ++i) {
-            written = add(writer, m_list.files[i], packed.contents.files[i].checksum);
+        RESIDUA_TRY(writer.begin(kManifest, static_cast<std::int64_t>(manifest.size())));
+        RESIDUA_TRY(writer.write(asBytes(manifest)));
+        for (std::size_t i = 0; i < m_list.files.size(); ++i) {
+            RESIDUA_TRY(add(writer, m_list.files[i], packed.contents.files[i].checksum));
         }
-        packed.size = RESIDUA_TRY(written ? writer.finish() : Result<std::int64_t>(written.error()));
+        packed.size = RESIDUA_TRY(writer.finish());
         return packed;
     }
 
@@ -76,11 +76,8 @@ private:
         std::uint32_t checksum = 0;
         for (std::uint64_t at = 0; at < file.size();) {
             m_buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file.size() - at)));
-            Status taken = file.read(at, m_buffer);
-            taken = taken ? take(m_buffer) : taken;
-            if (!taken) {
-                return taken.error();
-            }
+            RESIDUA_TRY(file.read(at, m_buffer));
+            RESIDUA_TRY(take(m_buffer));
             checksum = crc32c(m_buffer, checksum);
             at += m_buffer.size();
             m_done += static_cast<std::int64_t>(m_buffer.size());

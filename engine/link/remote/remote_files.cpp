@@ -255,11 +255,8 @@ Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std:
                                                        const fs::path& directory, const PreparationWatch& watch)
 {
     const FilesOpened opened = RESIDUA_TRY(open(OpenCheckpoint{run.string(), step}, among(kCheckpointFiles)));
-    Status sound = checkAnswer(opened, step, directory);
-    sound = sound ? checkCheckpointsFolder(directory) : sound;
-    if (!sound) {
-        return sound.error();
-    }
+    RESIDUA_TRY(checkAnswer(opened, step, directory));
+    RESIDUA_TRY(checkCheckpointsFolder(directory));
     const fs::path folder = checkpointsFolder(directory);
     std::error_code code;
     fs::create_directory(folder, code);

@@ -44,13 +44,13 @@ Status checkWithin(const fs::path& folder, const std::string& path)
 
 Status checkRunWithin(const fs::path& folder, const std::string& run)
 {
-    Status sound = checkWithin(folder, run);
+    RESIDUA_TRY(checkWithin(folder, run));
     for (const fs::path& part : {fs::path(kRunFile), fs::path(kLockFile), fs::path(kStoreFile),
                                  fs::path(std::string(kStoreFile) + "-wal"), fs::path(std::string(kStoreFile) + "-shm"),
                                  fs::path(kFrozenProject) / projects::kProjectFile, checkpointsFolder({}).filename()}) {
-        sound = sound ? checkWithin(folder, (run / part).string()) : sound;
+        RESIDUA_TRY(checkWithin(folder, (run / part).string()));
     }
-    return sound;
+    return Done{};
 }
 
 namespace {

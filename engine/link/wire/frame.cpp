@@ -215,13 +215,8 @@ Result<std::optional<Frame>> readFrame(int descriptor, const FrameWait& wait)
     }
     RESIDUA_TRY(checkSizes(header[JsonBytes], header[NumberBytes]));
     Frame frame;
-    Status got = readInto(descriptor, frame.json, header[JsonBytes], wait);
-    if (got) {
-        got = readInto(descriptor, frame.numbers, header[NumberBytes], wait);
-    }
-    if (!got) {
-        return got.error();
-    }
+    RESIDUA_TRY(readInto(descriptor, frame.json, header[JsonBytes], wait));
+    RESIDUA_TRY(readInto(descriptor, frame.numbers, header[NumberBytes], wait));
     if (frame.json.size() < header[JsonBytes] || frame.numbers.size() < header[NumberBytes]) {
         return Error{kPlace, "ended within a message"};
     }

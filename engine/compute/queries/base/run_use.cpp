@@ -121,19 +121,16 @@ Status checkTokeniser(const RunRef& of, const OpenedRun& run)
 
 Result<OpenedRun> openRun(const RunRef& of, LargeFiles large, const PreparationWatch& watch)
 {
-    Result<OpenedRun> opened = openRunAlone(of);
-    if (!opened) {
-        return opened;
-    }
+    OpenedRun opened = RESIDUA_TRY(openRunAlone(of));
     Result<DataFingerprint> data =
-        fingerprintOf(opened->project, opened->projectDirectory, watch, large, opened->info.reading);
+        fingerprintOf(opened.project, opened.projectDirectory, watch, large, opened.info.reading);
     if (!data) {
-        const std::string wanted = "; the project's folder is taken to be " + opened->projectDirectory.string() +
+        const std::string wanted = "; the project's folder is taken to be " + opened.projectDirectory.string() +
                                    ": name another with --project DIR";
         return Error{data.error().place, data.error().message + wanted};
     }
-    const Status taken = takeData(of, std::move(*data), *opened);
-    return taken ? std::move(opened) : Result<OpenedRun>(taken.error());
+    RESIDUA_TRY(takeData(of, std::move(*data), opened));
+    return opened;
 }
 
 void nameAsInView(CheckpointFiles& checkpoint, const projects::Project& document, std::size_t index)

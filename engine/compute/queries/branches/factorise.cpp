@@ -221,14 +221,10 @@ private:
         if (m_opened->averaged) { // the run continues from the weights as trained, with these factors
             RESIDUA_TRY(m_kept.apply(checkpoint().model, *m_network, watch()));
         }
-        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+        m_ready.runDirectory = RESIDUA_TRY(makeBranch(branch, [&](const std::filesystem::path& directory) {
             const Status gap = writeGap(directory, m_gap);
             return gap ? writeTransferred(directory, *m_opened, m_kept, m_after, *m_network, average) : gap;
-        });
-        if (!written) {
-            return written.error();
-        }
-        m_ready.runDirectory = *written;
+        }));
         m_ready.step = branch.step;
         m_ready.notes.insert(m_ready.notes.begin(), m_opened->run.notes.begin(), m_opened->run.notes.end());
         return Done{};
