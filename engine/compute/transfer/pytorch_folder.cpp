@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 namespace residua::engine {
 

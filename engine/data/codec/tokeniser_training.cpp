@@ -17,7 +17,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <thread>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include "projects/base/whole_file.h"
 #include "projects/schema/method_keys.h"
 
-#include <system_error>
 #include <utility>
 
 namespace residua::engine {

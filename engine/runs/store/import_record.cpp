@@ -8,7 +8,6 @@
 
 #include <map>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace residua::engine {

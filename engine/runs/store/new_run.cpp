@@ -3,7 +3,6 @@
 
 #include "projects/base/files.h"
 
-#include <system_error>
 #include <utility>
 
 namespace residua::engine {
