@@ -15,9 +15,10 @@ Error noGraph(const GraphRef& ref)
     return {placeOf(ref), "does not exist"};
 }
 
-Error noNode(const GraphRef& ref, NodeId id)
+Result<Graph*> graphAt(Document& document, const GraphRef& ref)
 {
-    return {placeOf(ref), "has no node " + textOf(id)};
+    Graph* const graph = findGraph(document.project, ref);
+    return graph != nullptr ? Result<Graph*>(graph) : noGraph(ref);
 }
 
 /// A graph and a node in it, or an error that tells which of them is missing.
@@ -27,15 +28,9 @@ struct Found {
 };
 Result<Found> find(Document& document, const GraphRef& ref, NodeId id)
 {
-    Graph* graph = findGraph(document.project, ref);
-    if (graph == nullptr) {
-        return noGraph(ref);
-    }
-    Node* node = graph->find(id);
-    if (node == nullptr) {
-        return noNode(ref, id);
-    }
-    return Found{graph, node};
+    Graph* const graph = RESIDUA_TRY(graphAt(document, ref));
+    Node* const node = graph->find(id);
+    return node != nullptr ? Result<Found>(Found{graph, node}) : Error{placeOf(ref), "has no node " + textOf(id)};
 }
 
 bool touches(const Wire& wire, NodeId id)
@@ -103,10 +98,7 @@ std::string nodeList(const Document& document, const GraphRef& ref)
 
 Status applyTo(Document& document, const AddNode& edit)
 {
-    Graph* graph = findGraph(document.project, edit.graph);
-    if (graph == nullptr) {
-        return noGraph(edit.graph);
-    }
+    Graph* const graph = RESIDUA_TRY(graphAt(document, edit.graph));
     auto node = RESIDUA_TRY(canonical(edit.node, placeOf(edit.graph, edit.node)));
     if (const Node* twin = graph->find(node.id)) {
         return Error{placeOf(edit.graph, *twin),
@@ -172,10 +164,7 @@ Status applyTo(Document& document, const SetParam& edit)
 
 Status applyTo(Document& document, const AddWire& edit)
 {
-    Graph* graph = findGraph(document.project, edit.graph);
-    if (graph == nullptr) {
-        return noGraph(edit.graph);
-    }
+    Graph* const graph = RESIDUA_TRY(graphAt(document, edit.graph));
     const std::string where = placeOf(edit.graph, *graph, edit.wire);
     RESIDUA_TRY(canonical(edit.wire, where));
     const auto at = std::lower_bound(graph->wires.begin(), graph->wires.end(), edit.wire);
@@ -191,10 +180,7 @@ Status applyTo(Document& document, const AddWire& edit)
 
 Status applyTo(Document& document, const RemoveWire& edit)
 {
-    Graph* graph = findGraph(document.project, edit.graph);
-    if (graph == nullptr) {
-        return noGraph(edit.graph);
-    }
+    Graph* const graph = RESIDUA_TRY(graphAt(document, edit.graph));
     if (std::erase(graph->wires, edit.wire) == 0) {
         return Error{placeOf(edit.graph, *graph, edit.wire), "is not there to be removed"};
     }
@@ -203,10 +189,7 @@ Status applyTo(Document& document, const RemoveWire& edit)
 
 Status applyTo(Document& document, const SetGraph& edit)
 {
-    Graph* graph = findGraph(document.project, edit.graph);
-    if (graph == nullptr) {
-        return noGraph(edit.graph);
-    }
+    Graph* const graph = RESIDUA_TRY(graphAt(document, edit.graph));
     RESIDUA_TRY(put(*graph, edit.value, placeOf(edit.graph) + " "));
     dropStrays(document, edit.graph);
     return Done{};

@@ -17,10 +17,13 @@ namespace {
 
 constexpr const char* kPlace = "topology";
 
-Error noMix(const Topology& topology)
+Result<DepthMix*> mixOf(Document& document)
 {
-    return {kPlace,
-            "has no shortcuts to edit: it is a " + std::string(nameOf(topology.wiring)) + "; expected a depth_mix"};
+    Wiring& wiring = document.project.stack().topology.wiring;
+    auto* const mix = std::get_if<DepthMix>(&wiring);
+    return mix != nullptr ? Result<DepthMix*>(mix)
+                          : Error{kPlace, "has no shortcuts to edit: it is a " + std::string(nameOf(wiring)) +
+                                              "; expected a depth_mix"};
 }
 
 /// Returns the current sources of a rule as a list; nullopt if the sources are explicit already.
@@ -79,11 +82,7 @@ std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added,
 
 Status applyTo(Document& document, const AddShortcut& edit)
 {
-    Topology& topology = document.project.stack().topology;
-    auto* mix = std::get_if<DepthMix>(&topology.wiring);
-    if (mix == nullptr) {
-        return noMix(topology);
-    }
+    auto* const mix = RESIDUA_TRY(mixOf(document));
     const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
     if (auto error = unreadable(*mix, edit.shortcut, depth)) {
         return *std::move(error);
@@ -118,11 +117,7 @@ Status applyTo(Document& document, const AddShortcut& edit)
 
 Status applyTo(Document& document, const RemoveShortcut& edit)
 {
-    Topology& topology = document.project.stack().topology;
-    auto* mix = std::get_if<DepthMix>(&topology.wiring);
-    if (mix == nullptr) {
-        return noMix(topology);
-    }
+    auto* const mix = RESIDUA_TRY(mixOf(document));
     const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
     auto listed = RESIDUA_TRY(ruleListed(*mix, depth));
     if (!isListed(listed, *mix, edit.shortcut)) {
@@ -139,10 +134,7 @@ Status applyTo(Document& document, const RemoveShortcut& edit)
 
 Status applyTo(Document& document, const SetShortcutState& edit)
 {
-    auto* mix = std::get_if<DepthMix>(&document.project.stack().topology.wiring);
-    if (mix == nullptr) {
-        return noMix(document.project.stack().topology);
-    }
+    auto* const mix = RESIDUA_TRY(mixOf(document));
     if (!shortcutFrom(textOf(edit.shortcut))) {
         return canonical(edit.shortcut, kPlace).error(); // its reader gives the reason why no file can contain it
     }
