@@ -9,6 +9,8 @@
 #include "tests/support/test_program.h"
 
 #include <QDir>
+#include <QJsonArray>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -80,6 +82,39 @@ private slots:
         QVERIFY2(shown.output.contains("tower teacher: 3 layers of width 24") &&
                      shown.output.contains("topology mhc; frozen"),
                  qPrintable(shown.output));
+    }
+
+    /// A dry run lists the teacher's parameters, each with a tensor, and writes nothing.
+    void whatFitsIsListedBeforeItIsDone()
+    {
+        const Ran listed =
+            run({"teach", path("project"), "--teacher", path("teacher"), "-o", path("listed"), "--dry-run", "--json"});
+        QVERIFY2(listed.code == 0, qPrintable(listed.errors));
+        QVERIFY(!QDir(path("listed")).exists());
+        const QJsonArray parameters = listed.json().object()["parameters"].toArray();
+        QCOMPARE(static_cast<std::size_t>(parameters.size()), tensorsOf(path("teacher"), "").size());
+        for (const QJsonValue& parameter : parameters) {
+            QVERIFY(parameter.toObject()["parameter"].toString().startsWith("teacher."));
+            QVERIFY(parameter.toObject()["fits"].toBool());
+        }
+    }
+
+    /// A file's weights become those of one tower, by the names that they have without it.
+    void aFileIsLoadedIntoOneTower()
+    {
+        const std::vector<std::int64_t> steps = engine::resumableSteps(path("teacher").toStdString());
+        const fs::path file = engine::checkpointDirectory(path("teacher").toStdString(), steps.back());
+        const QStringList load{"import", QString::fromStdString((file / "model.safetensors").string()), "--onto",
+                               path("both")};
+        const Ran loaded = run(load + QStringList{"--tower", "teacher", "-o", path("loaded")});
+        QVERIFY2(loaded.code == 0 && loaded.output.contains("teacher.layers.0."), qPrintable(loaded.errors));
+        QVERIFY(tensorsOf(path("loaded"), "teacher.") == tensorsOf(path("teacher"), ""));
+        const Ran unknown = run(load + QStringList{"--tower", "nobody", "-o", path("none")});
+        QVERIFY2(unknown.code != 0 && unknown.errors.contains("network or teacher"), qPrintable(unknown.errors));
+        const Ran alone = run({"import", path("nowhere"), "-o", path("none"), "--dry-run"});
+        QVERIFY2(alone.code == 1 && alone.errors.contains("--dry-run is for the project of --onto"),
+                 qPrintable(alone.errors));
+        QVERIFY(!QDir(path("none")).exists());
     }
 
     /// A frozen teacher judges only if it has a loss of its own; its loss stays.

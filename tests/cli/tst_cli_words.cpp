@@ -4,6 +4,7 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "engine/runs/results/teaching.h"
 #include "projects/shipped/examples.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
@@ -139,7 +140,8 @@ private slots:
         row("fetch", optionsOf<engine::FetchCheckpoint>(), "place folder");
         row("tokenise", optionsOf<engine::TokeniserTraining>(), "");
         // The data are found out from files, as `new` does; --onto and --set open another project.
-        row("import", optionsOf<engine::ImportRequest>(), "onto set data mix field label threads");
+        row("import", optionsOf<engine::ImportRequest>(), "onto set tower dry-run data mix field label threads");
+        row("teach", optionsOf<engine::Teaching>(), "output dry-run set threads");
         // An analysis names the checkpoint --step, and sorts, saves or draws a figure.
         row("analyze gap", optionsOf<engine::GapRequest>(),
             "step sort set output project other-data threads place folder");
@@ -181,11 +183,11 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without, QStringList({"SampleRequest.generation", "EvaluateRequest.choices",
-                                       "EvaluateRequest.generation", "RetrofitRequest.settings", "ImportRequest.folder",
-                                       "ImportRequest.data", "LoadWeightsRequest.file", "LoadWeightsRequest.tower",
-                                       "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
-                                       "TokeniserRequest.training", "FetchCheckpoint.run"}));
+        QCOMPARE(without,
+                 QStringList({"SampleRequest.generation", "EvaluateRequest.choices", "EvaluateRequest.generation",
+                              "RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
+                              "LoadWeightsRequest.file", "LoadWeightsRequest.project", "LoadWeightsRequest.onto",
+                              "GapRequest.project", "TokeniserRequest.training", "FetchCheckpoint.run"}));
     }
 
     void defaultsAreValuesOfTheDescription()

@@ -175,11 +175,17 @@ template <class Request>
     }
     return options;
 }
+/// Returns the option of a struct's field with this name, which it has.
+template <class T>
+[[nodiscard]] OptionSpec optionNamed(std::string_view name)
+{
+    const std::vector<OptionSpec> options = optionsOf<T>();
+    return *std::ranges::find(options, name, &OptionSpec::name);
+}
 /// Returns the option of a run with this name.
 [[nodiscard]] inline OptionSpec runOption(std::string_view name)
 {
-    const std::vector<OptionSpec> options = optionsOf<engine::RunRef>();
-    return *std::ranges::find(options, name, &OptionSpec::name);
+    return optionNamed<engine::RunRef>(name);
 }
 
 /// Reads a field's option into `value`, and leaves it if the option is not given. Does not read parts of the document,

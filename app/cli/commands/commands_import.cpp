@@ -6,15 +6,15 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/named_runs.h"
-#include "engine/base/api/environment.h"
-#include "engine/runs/results/run_upkeep.h"
+#include "engine/runs/results/teaching.h"
 #include "projects/base/text.h"
-#include "projects/commands/tower_edits.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -62,7 +62,8 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
     for (const std::string& name : ready.unused) {
         console.remark("left over: " + name);
     }
-    console.line("what does not fit starts as the project says; run " + ready.runDirectory.string());
+    console.line("what does not fit starts as the project says; " +
+                 (ready.runDirectory.empty() ? "nothing is written" : "run " + ready.runDirectory.string()));
     console.value(
         {{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}, {"notes", ready.notes}});
 }
@@ -92,58 +93,43 @@ Exit runOnto(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-/// Returns how a student learns by the options.
-projects::Teaching teachingFrom(const Arguments& arguments)
-{
-    const projects::Teaching usual;
-    return {arguments.text("name", usual.name), arguments.real("weight", usual.weight),
-            arguments.real("temperature", usual.temperature)};
-}
-
-/// The newest weights of a run, and the project that they are of.
-struct TrainedNetwork {
-    projects::Project project;
-    std::filesystem::path file;
-    std::int64_t step = 0;
-};
-Result<TrainedNetwork> newestOf(const std::filesystem::path& run)
-{
-    projects::Project project = RESIDUA_TRY(projectOfRun(run));
-    const std::vector<std::int64_t> steps = engine::resumableSteps(run);
-    if (steps.empty()) {
-        return Error{run.string(), "has no checkpoint whose weights a teacher could have"};
-    }
-    return TrainedNetwork{std::move(project), engine::checkpointDirectory(run, steps.back()) / "model.safetensors",
-                          steps.back()};
-}
-
 /// Runs teach: makes a run of a student whose teacher has the weights of another run.
 Exit runTeach(const Arguments& arguments, const Console& console)
 {
     const NamedProject student = RESIDUA_TRY(reported(openProject(arguments, console), console));
-    if (!arguments.has("teacher")) {
-        return console.fail(Exit::Usage, {"--teacher", "is missing; expected the run of the teacher"});
-    }
-    const Result<std::filesystem::path> run = absolutePath(arguments.text("teacher"));
-    const TrainedNetwork teacher =
-        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, run ? newestOf(*run) : Result<TrainedNetwork>(run.error()));
+    const engine::Teaching teaching = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::Teaching>(arguments));
+    const engine::TaughtStudent taught =
+        RESIDUA_TRY_OR_FAIL(Exit::RunFailed, engine::taughtStudent(student.document.project, teaching));
     engine::LoadWeightsRequest request =
         RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::LoadWeightsRequest>(arguments));
-    const projects::Project both = RESIDUA_TRY_OR_FAIL(
-        Exit::Usage, projects::withTeacher(student.document.project, teacher.project, teachingFrom(arguments)));
-    request.file = teacher.file;
-    request.tower = both.towers.back().network.name;
-    request.project = both;
+    request.file = taught.weights.file;
+    request.tower = taught.weights.tower;
+    request.project = taught.weights.project;
     const engine::LoadWeightsReady ready = RESIDUA_TRY(loaded(request, student.directory, arguments, console));
+    if (request.dryRun) {
+        showWeights(ready, console);
+        return Exit::Ok;
+    }
     const auto known = std::ranges::count(ready.rows, true, &engine::LoadWeightsReady::Row::fits);
     remarkNotes(ready.notes, console);
     console.line("run " + ready.runDirectory.string() + ": tower " + request.tower + " has " + groupedText(known) +
-                 " tensors of step " + groupedText(teacher.step) + " of " + run->filename().string() +
+                 " tensors of step " + groupedText(taught.step) + " of " + teaching.run.filename().string() +
                  "; the student starts as its project says");
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value(
-        {{"run", ready.runDirectory.string()}, {"tower", request.tower}, {"tensors", known}, {"step", teacher.step}});
+        {{"run", ready.runDirectory.string()}, {"tower", request.tower}, {"tensors", known}, {"step", taught.step}});
     return Exit::Ok;
+}
+
+std::vector<OptionSpec> teachOptions()
+{
+    using Weights = engine::LoadWeightsRequest;
+    std::vector<OptionSpec> options = optionsOf<engine::Teaching>();
+    for (OptionSpec option :
+         {optionNamed<Weights>("output"), optionNamed<Weights>("dry-run"), setOption(), threadsOption()}) {
+        options.push_back(std::move(option));
+    }
+    return options;
 }
 
 Exit runImport(const Arguments& arguments, const Console& console)
@@ -151,8 +137,10 @@ Exit runImport(const Arguments& arguments, const Console& console)
     if (arguments.has("onto")) {
         return runOnto(arguments, console);
     }
-    if (arguments.has("set")) {
-        return console.fail(Exit::Usage, {"--set", "is for the project of --onto, and none is named"});
+    for (const std::string name : {"set", "tower", "dry-run"}) {
+        if (arguments.has(name)) {
+            return console.fail(Exit::Usage, {"--" + name, "is for the project of --onto, and none is named"});
+        }
     }
     engine::ImportRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, requestFrom<engine::ImportRequest>(arguments));
     const std::filesystem::path folder = RESIDUA_TRY_OR_FAIL(Exit::Usage, absolutePath(arguments.positional(0)));
@@ -191,6 +179,8 @@ std::vector<Command> importCommands()
                                "what does not"},
                     exampleNames(), Beside::Files),
            setOption("with --onto: "),
+           optionNamed<engine::LoadWeightsRequest>("tower"),
+           optionNamed<engine::LoadWeightsRequest>("dry-run"),
            {"data", OptionKind::Text, "PATH",
             "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "
             "folder of such; for a classifier a table of texts with labels (.csv) or a folder of pictures by class"},
@@ -203,17 +193,7 @@ std::vector<Command> importCommands()
         {"teach",
          "make a run of a student that learns from the outputs of a trained teacher too",
          "residua-cli teach my-project --set topology=dca --teacher my-project/runs/first -o my-project/runs/student",
-         {{projectArgument()},
-          {{"teacher", OptionKind::Text, "RUN", "the run whose newest weights the teacher has"},
-           {"name", OptionKind::Text, "NAME", "the teacher's tower (default: " + projects::Teaching().name + ")"},
-           {"weight", OptionKind::Real, "W",
-            "weight of the loss to the teacher's outputs (default: " + numberText(projects::Teaching().weight) + ")",
-            "", 0},
-           {"temperature", OptionKind::Real, "T",
-            "divides the logits of both (default: " + numberText(projects::Teaching().temperature) + ")", "", 1e-6},
-           optionsOf<engine::LoadWeightsRequest>().front(),
-           setOption(),
-           threadsOption()}},
+         {{projectArgument()}, teachOptions()},
          &runTeach,
          Yields::Files},
     };

@@ -70,28 +70,34 @@ struct LoadWeightsReady {
 
 /// Makes a run of `project` whose checkpoint of step 0 takes parameters from a safetensors file. A tensor is used if
 /// its shape and name match a parameter: its name in this program, or its name in the transformers architecture that
-/// the network has. Other parameters start by their laws in the document. Refused if no tensor matches. Reports
-/// QueryProgress.
+/// the network has. Other parameters start by their laws in the document. Refused if no tensor matches. If `dryRun`,
+/// writes nothing and answers without a run. Reports QueryProgress.
 struct LoadWeightsRequest {
     using Answer = LoadWeightsReady;
     QueryTag tag{};
     std::filesystem::path file;
-    /// If not empty, the tensors are those of a network that is the project's tower of this name; each of its
-    /// parameters must have one.
+    /// If it names a tower beside the first, the tensors are those of a network that is this tower; each of its
+    /// parameters must have one, and the answer has only these. Otherwise the names are those of the whole document.
     std::string tower;
     projects::Project project;
     std::filesystem::path projectDirectory;
     std::filesystem::path runDirectory; ///< must not exist; empty: a new one in the project's folder of runs
+    bool dryRun = false;
 };
 
 constexpr void describe(const LoadWeightsRequest*, auto&& v)
 {
-    v(keyed("file"), &LoadWeightsRequest::file);
-    v(keyed("tower"), &LoadWeightsRequest::tower);
+    v({"file", "file of tensors", {}}, &LoadWeightsRequest::file);
+    v({"tower",
+       "tower",
+       "the tower that gets all its weights from the file, whose names do not begin with the tower's",
+       {.value = "NAME", .otherwise = "the whole project"}},
+      &LoadWeightsRequest::tower);
     v(keyed("project"), &LoadWeightsRequest::project);
     v(keyed("onto"), &LoadWeightsRequest::projectDirectory);
-    v({"output", {}, "the new run", {.value = "DIR", .otherwise = "among the project's"}},
+    v({"output", "new run", "the new run", {.value = "DIR", .otherwise = "among the project's"}},
       &LoadWeightsRequest::runDirectory);
+    v({"dry-run", {}, "list what fits and what is left over, and write nothing"}, &LoadWeightsRequest::dryRun);
 }
 
 struct ExportReady {

@@ -69,8 +69,8 @@ private slots:
     {
         QStringList with;
         eachQuery<0>(with);
-        QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "ExportRequest", "KnockoutRequest",
-                                    "InterventionRequest", "FetchCheckpoint"}));
+        QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "LoadWeightsRequest", "ExportRequest",
+                                    "KnockoutRequest", "InterventionRequest", "FetchCheckpoint"}));
     }
 
 private:

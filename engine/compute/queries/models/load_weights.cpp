@@ -17,8 +17,11 @@
 #include "projects/file/store.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -36,19 +39,22 @@ public:
     ~LoadWeightsQuery() override { m_writing.reset(); }
 
 private:
-    /// A query that is cancelled before the last stage leaves no files.
+    /// A query that is cancelled before the last stage leaves no files. A dry run ends when it has listed what fits.
     std::span<const Stage> stages() const override
     {
+        constexpr std::size_t kDryStages = 3;
         static constexpr Stage kStages[] = {
             &LoadWeightsQuery::open,       &LoadWeightsQuery::fit,         &LoadWeightsQuery::tell,
             &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
             &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
-        return kStages;
+        return std::span<const Stage>(kStages).first(m_request.dryRun ? kDryStages : std::size(kStages));
     }
 
     Status open()
     {
         RESIDUA_TRY(checkProject(m_request.project));
+        const std::size_t tower = RESIDUA_TRY(projects::chosenTower(m_request.project, m_request.tower));
+        m_scope = tower == 0 ? std::string() : m_request.tower + ".";
         TensorFiles files = RESIDUA_TRY(TensorFiles::openFile(m_request.file));
         m_files.emplace(std::move(files));
         std::vector<std::string> classes = RESIDUA_TRY(classesOfData());
@@ -104,23 +110,22 @@ private:
     Status fit()
     {
         std::vector<NamedParameter>& parameters = m_parts->network->parameters();
-        const std::string scope = m_request.tower.empty() ? std::string() : m_request.tower + ".";
         TransferPlan own;
         for (const NamedParameter& parameter : parameters) {
-            if (parameter.name.starts_with(scope)) {
+            if (parameter.name.starts_with(m_scope)) {
                 own.copy(parameter.name, Moments::Fresh);
             }
         }
-        take(own.match(*m_files, parameters, scope));
+        take(own.match(*m_files, parameters, m_scope));
         const auto unmet = std::ranges::find_if(parameters, [&](const NamedParameter& parameter) {
             const auto row = m_rows.find(parameter.name);
-            return parameter.name.starts_with(scope) && (row == m_rows.end() || !row->second.fits);
+            return parameter.name.starts_with(m_scope) && (row == m_rows.end() || !row->second.fits);
         });
-        if (!scope.empty() && unmet != parameters.end()) {
+        if (!m_scope.empty() && unmet != parameters.end()) {
             return Error{m_request.file.string(), "has no tensor with the name and the shape of " + unmet->name +
                                                       "; a tower takes the weights of the whole network"};
         }
-        RESIDUA_TRY(scope.empty() ? fitKnown() : Done{});
+        RESIDUA_TRY(m_scope.empty() ? fitKnown() : Done{});
         if (m_steps.empty()) {
             const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
             return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
@@ -182,6 +187,9 @@ private:
                                                     std::min(m_ready.unused.size(), kMostCompared));
         std::size_t guesses = 0;
         for (const NamedParameter& parameter : m_parts->network->parameters()) {
+            if (!parameter.name.starts_with(m_scope)) {
+                continue;
+            }
             const auto known = m_rows.find(parameter.name);
             if (known != m_rows.end()) {
                 m_ready.rows.push_back(known->second);
@@ -242,6 +250,7 @@ private:
         return m_place->keep();
     }
 
+    std::string m_scope; ///< begins the names of the parameters that may be loaded; may be empty
     std::optional<projects::KnownModel> m_model; ///< the network's architecture, if it is known
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
