@@ -5,6 +5,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/model/objective.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <string>
@@ -65,7 +66,7 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 {
     const std::int64_t each = modulesPerLayer(project);
     const bool halves = each == 2;
-    const bool isJoint = !project.network.input.empty();
+    const bool isJoint = projects::valueNameFrom(project.network.input).has_value(); // not a field of the data
     addBox({.title = "0",
             .subtitle = isJoint ? translate("Canvas", "joint") : translate("Canvas", "stem"),
             .graph = projects::GraphRef::stem(),

@@ -180,13 +180,12 @@ void TowerRows::place(const DepthScene& shown)
         include(all, row.area);
         m_bounds = *all;
     };
-    for (std::size_t row = 0; row < m_rows.size(); ++row) {
-        row == m_shownRow ? 0.0F : layOut(m_rows[row], shown, pixel);
-    }
     for (std::size_t row = m_shownRow; row-- > 0;) {
+        layOut(m_rows[row], shown, pixel);
         put(m_rows[row], m_bounds.top - kRowGap * pixel - m_rows[row].area.bottom);
     }
     for (std::size_t row = m_shownRow + 1; row < m_rows.size(); ++row) {
+        layOut(m_rows[row], shown, pixel);
         put(m_rows[row], m_bounds.bottom + kRowGap * pixel - m_rows[row].area.top);
     }
     placeWires(shown, kRowGap * pixel / 2);
