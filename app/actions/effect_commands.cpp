@@ -17,6 +17,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "projects/commands/selection.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/transfer/weakest.h"
 #include "visualizers/heatmap/effects_view.h"
 #include "visualizers/heatmap/heatmap_view.h"
@@ -185,7 +186,7 @@ void KnockoutCommands::askWhatIf()
     KnockoutRequest start;
     start.batches = 1;
     for (const projects::Shortcut& shortcut : selection.shortcuts) {
-        start.only.push_back(nameOf(shortcut));
+        start.only.push_back(shortcutName(m_session.project(), shortcut));
     }
     if (start.only.empty()) {
         start.by = projects::KnockoutBy::Layer;

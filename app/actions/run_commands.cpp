@@ -280,7 +280,7 @@ void RunCommands::askWithoutSelection()
         refuse(tr("Nothing is selected: select shortcuts or layers that the run is to go on without."));
         return;
     }
-    askInFront({.measured = true, .prune = textOf(parts)});
+    askInFront({.measured = true, .prune = textOf(parts, m_session.project())});
 }
 
 void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& start)
@@ -319,7 +319,8 @@ void RunCommands::openWired(GoOnSource source)
         refuse(QString::fromStdString(parts.error().text()));
         return;
     }
-    open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = textOf(*parts)});
+    const std::string prune = textOf(*parts, source.project);
+    open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = prune});
 }
 
 void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)

@@ -8,6 +8,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
@@ -120,10 +121,12 @@ QString bracketed(const DepthMix& mix, const projects::DepthReader& reader)
 }
 
 /// Returns the sources of a module as text for setSources().
-QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
+QString sourcesText(const Project& project, const projects::DepthReader& reader)
 {
+    const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     auto words = mapped<QStringList>(reader.sources, [&](const std::int64_t source) {
-        return (reader.readsAlone(source) ? QString::number(source) : bracketed(mix, reader));
+        const QString name = QString::fromStdString(projects::shortcutName(project, {source, reader.target}));
+        return reader.readsAlone(source) ? name.section(QLatin1Char(':'), 0, 0) : bracketed(mix, reader);
     });
     if (reader.passes) {
         words << bracketed(mix, reader);
@@ -146,14 +149,14 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
             keepsMiddle = true;
             continue;
         }
-        bool whole = false;
-        const qlonglong source = word.toLongLong(&whole);
-        if (!whole || source < 0 || source > newest) {
-            return Error{"layer " + projects::moduleName(project, module), "cannot read “" + word.toStdString() +
-                                                                               "”: expected numbers from 0 to " +
-                                                                               std::to_string(newest)};
+        const auto source = projects::sourceFrom(word.toStdString(), project.stack(), mix, module);
+        if (!source) {
+            return Error{"layer " + projects::moduleName(project, module),
+                         "cannot read “" + word.toStdString() + "”: expected " +
+                             (project.stack().loops.empty() ? "numbers from 0 to " + std::to_string(newest)
+                                                            : "what runs before it, such as 0, 2 or 2@1")};
         }
-        wanted.insert(source);
+        wanted.insert(*source);
     }
     const auto middle = keepsMiddle ? projects::SummedMiddle::Kept : projects::SummedMiddle::Dropped;
     return projects::readsEdit(project, module, wanted, middle).value_or(projects::EditGroup{});
@@ -199,7 +202,7 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
         property.title = part == projects::LayerPart::Whole       ? Text::tr("Reads")
                          : part == projects::LayerPart::Attention ? Text::tr("Attention reads")
                                                                   : Text::tr("FFN reads");
-        property.value = sourcesText(*mix, readerOf(*mix, module, projects::modulesOf(project)));
+        property.value = sourcesText(project, readerOf(*mix, module, projects::modulesOf(project)));
         property.help = each == 1
                             ? Text::tr("The stack entries that reach this layer: 0 is the stack's input, 1 what layer "
                                        "1 puts there. Add or take away numbers to add or remove shortcuts.")
@@ -210,6 +213,10 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
             property.help +=
                 QLatin1Char(' ') + Text::tr("Here %1 of these share an entry, and b stands for the b-th %1 of them.")
                                        .arg(mix->blockLayers);
+        }
+        if (!project.stack().loops.empty()) {
+            property.help +=
+                QLatin1Char(' ') + Text::tr("In a loop, 2@1 is the first visit of 2, and 2 the latest one.");
         }
         property.help += QLatin1Char(' ') + Text::tr("In brackets stands what has no shortcut of its own: the sum of "
                                                      "several, or the newest entry read as it is, without a weight.");

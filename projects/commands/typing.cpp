@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/graphs/node_places.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/layers/shortcut_cost.h"
@@ -64,12 +65,7 @@ Typed typedShortcuts(const Document& document, std::string_view text)
                        "” wires depth without shortcuts: type a wiring such as ancre");
     }
     const std::int64_t modules = modulesOf(project);
-    auto shortcuts = shortcutsFrom(joined(text), modules);
-    if (!shortcuts && mix->finalMix) { // the final output has no letter of its own
-        if (auto withFinal = shortcutsFrom(joined(text), modules + 1)) {
-            shortcuts = std::move(withFinal);
-        }
-    }
+    const auto shortcuts = shortcutsFrom(joined(text), project.stack(), *mix);
     if (!shortcuts) {
         return refused(shortcuts.error().message);
     }

@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/towers.h"
@@ -47,26 +48,6 @@ std::optional<Shortcut> moved(const DepthMix& mix, const Shortcut& shortcut, con
         ends->source = stackEntryOf(mix, ends->source);
     }
     return ends;
-}
-
-void renumber(DepthMix& mix, const Renumber& to)
-{
-    if (auto* sources = std::get_if<ExplicitSources>(&mix.sources)) {
-        std::vector<Shortcut> kept;
-        for (const Shortcut& shortcut : sources->shortcuts) {
-            if (const auto other = moved(mix, shortcut, to)) {
-                kept.push_back(*other);
-            }
-        }
-        sources->shortcuts = std::move(kept);
-    }
-    std::map<Shortcut, ShortcutState> states;
-    for (const auto& [shortcut, state] : mix.states) {
-        if (const auto other = moved(mix, shortcut, to)) {
-            states.emplace(*other, state);
-        }
-    }
-    mix.states = std::move(states);
 }
 
 // Gives a source to a layer that is new or has lost all its sources.
@@ -398,7 +379,18 @@ void restack(EditGroup& group, const Document& document, SetStack set, const Ren
                 readers.insert(module);
             }
         }
-        renumber(*mix, moduleTo);
+        const VisitedModules from = storedModules(project.stack(), each);
+        const VisitedModules to = storedModules(after, each);
+        const auto numberTo = [&](std::int64_t number) -> std::optional<std::int64_t> {
+            if (number == 0 || number == from.last()) {
+                return number == 0 ? 0 : to.last();
+            }
+            const std::int64_t layer = layerOf(number, each);
+            const std::optional<std::int64_t> now = storedTo(layer);
+            return now ? std::optional(number + (*now - layer) * each) : std::nullopt;
+        };
+        moveShortcuts(*mix, from, to, numberTo,
+                      [&](const Shortcut& shortcut) { return moved(*mix, shortcut, moduleTo); });
         if (add) {
             add(*mix);
         }

@@ -6,12 +6,12 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/graph.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
@@ -301,13 +301,14 @@ Result<Topology> topologyFrom(std::string_view text, const Network& network)
         }
         return Topology{preset->name, preset->wiring};
     }
-    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.depth());
+    const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
+    Topology topology{none->name, none->wiring};
+    auto& mix = std::get<DepthMix>(topology.wiring);
+    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.stack(), mix);
     if (!shortcuts) {
         return Error{kTopology, shortcuts.error().message + ", or a preset's name" + presetHint(text, presets)};
     }
-    const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
-    Topology topology{none->name, none->wiring};
-    std::get<DepthMix>(topology.wiring).sources = ExplicitSources{*std::move(shortcuts)};
+    mix.sources = ExplicitSources{*std::move(shortcuts)};
     return topology;
 }
 

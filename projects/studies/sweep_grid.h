@@ -83,8 +83,9 @@ struct SweepPart {
 /// default; nullopt if there is no such field.
 [[nodiscard]] std::optional<FieldValue> fieldAt(const Project& project, std::string_view pointer);
 
-/// Parses a preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the form of shortcutsFrom()
-/// ("1:2+2:3", "i:i+2"), for the layers of `network`. Rejects a preset with a schedule, because it sets two fields.
+/// Parses a preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the form of shortcutsFrom() of
+/// visit_shortcuts.h ("1:2+2:3", "i:i+2"), for the layers of `network`. Rejects a preset with a schedule, because it
+/// sets two fields.
 [[nodiscard]] Result<Topology> topologyFrom(std::string_view text, const Network& network);
 
 /// Returns the FLOP of all of a project's steps with the whole network: the cost of one token or sample times their

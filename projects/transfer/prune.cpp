@@ -6,6 +6,7 @@
 #include "projects/check/validate.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/edit/edit.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/alteration.h"
@@ -58,23 +59,42 @@ Result<std::vector<Shortcut>> weighedShortcuts(const Project& project)
     return shortcuts;
 }
 
-/// Parses one end of a shortcut: a number, or "*" for any. False if it is neither.
-bool readEnd(std::string_view text, std::optional<std::int64_t>& end)
+/// True if the text is one end of a shortcut: "*" for any, "out", or begins as a number.
+bool isEnd(std::string_view text)
 {
-    end = numberFrom<std::int64_t>(text);
-    return end || text == "*";
+    return text == "*" || text == "out" || (!text.empty() && text.front() >= '0' && text.front() <= '9');
 }
 
-Error notThere(const std::string& part, const std::vector<Shortcut>& there, std::optional<std::int64_t> target)
+/// Returns those of the shortcuts that lead from `source` to `target`, as shortcutsFrom() of visit_shortcuts.h names
+/// them, or "*" for any. "2:*" is each shortcut out of a visit of 2.
+std::vector<Shortcut> named(std::string_view source, std::string_view target, const Project& project,
+                            const std::vector<Shortcut>& there)
 {
-    std::vector<Shortcut> near;
-    std::ranges::copy_if(there, std::back_inserter(near), [&](const Shortcut& each) { return each.target == target; });
-    std::string expected = near.empty() ? "its shortcuts are " : "into " + std::to_string(*target) + " there are ";
+    const Wiring opened = *withTerms(project.stack().topology.wiring, project.network.depth());
+    const auto& mix = std::get<DepthMix>(opened);
+    const std::vector<std::int64_t> sources = modulesFrom(source, project.stack(), mix);
+    const std::vector<std::int64_t> targets = modulesFrom(target, project.stack(), mix);
+    const auto isOutOf = [&](const Shortcut& each) {
+        return source == "*" || (target == "*" ? std::ranges::binary_search(sources, each.source)
+                                               : sourceFrom(source, project.stack(), mix, each.target) == each.source);
+    };
+    std::vector<Shortcut> found;
+    std::ranges::copy_if(there, std::back_inserter(found), [&](const Shortcut& each) {
+        return (target == "*" || std::ranges::binary_search(targets, each.target)) && isOutOf(each);
+    });
+    return found;
+}
+
+Error notThere(const std::string& part, const Project& project, const std::vector<Shortcut>& there)
+{
+    const std::string target = part.substr(part.find(':') + 1);
+    const std::vector<Shortcut> near = target == "*" ? std::vector<Shortcut>() : named("*", target, project, there);
+    std::string expected = near.empty() ? "its shortcuts are " : "into " + target + " there are ";
     const std::vector<Shortcut>& listed = near.empty() ? there : near;
     constexpr std::size_t kFew = 12;
     const std::vector<Shortcut> few(listed.begin(),
                                     listed.begin() + static_cast<std::ptrdiff_t>(std::min(kFew, listed.size())));
-    expected += joinedText(few, ", ", [](const Shortcut& each) { return nameOf(each); });
+    expected += joinedText(few, ", ", [&](const Shortcut& each) { return shortcutName(project, each); });
     return {kPrune, "the wiring has no shortcut " + part + "; " +
                         (there.empty() ? "it has none" : expected + (listed.size() > kFew ? ", ..." : ""))};
 }
@@ -99,20 +119,13 @@ Status addPart(std::string_view part, const Project& project, Pruning& pruning)
         return checkLayer(project, *layer);
     }
     const std::size_t colon = part.find(':');
-    std::optional<std::int64_t> source;
-    std::optional<std::int64_t> target;
-    if (colon == std::string_view::npos || !readEnd(part.substr(0, colon), source) ||
-        !readEnd(part.substr(colon + 1), target)) {
+    if (colon == std::string_view::npos || !isEnd(part.substr(0, colon)) || !isEnd(part.substr(colon + 1))) {
         return Error{kPrune, "got " + quoted + ", " + std::string(kForms)};
     }
     const std::vector<Shortcut> there = RESIDUA_TRY(weighedShortcuts(project));
-    const std::size_t before = pruning.shortcuts.size();
-    for (const Shortcut& each : there) {
-        if (source.value_or(each.source) == each.source && target.value_or(each.target) == each.target) {
-            pruning.shortcuts.push_back(each);
-        }
-    }
-    return pruning.shortcuts.size() > before ? Status(Done{}) : notThere(std::string(part), there, target);
+    const std::vector<Shortcut> found = named(part.substr(0, colon), part.substr(colon + 1), project, there);
+    pruning.shortcuts.insert(pruning.shortcuts.end(), found.begin(), found.end());
+    return found.empty() ? notThere(std::string(part), project, there) : Status(Done{});
 }
 
 /// Gives the shortcuts of a mix the state Pruned.
@@ -121,7 +134,7 @@ Status pruneShortcutsOf(Project& project, const std::vector<Shortcut>& shortcuts
     const std::vector<Shortcut> there = RESIDUA_TRY(weighedShortcuts(project));
     for (const Shortcut& shortcut : shortcuts) {
         if (!std::ranges::binary_search(there, shortcut)) {
-            return notThere(nameOf(shortcut), there, shortcut.target);
+            return notThere(shortcutName(project, shortcut), project, there);
         }
     }
     if (there.size() == shortcuts.size()) {
@@ -213,7 +226,8 @@ Result<Pruning> pruningBetween(const Project& before, const Project& after, cons
     parts.shortcuts = RESIDUA_TRY(shortcutsPruned(before, after, parts.layers));
     const PrunedProject made = RESIDUA_TRY(pruned(before, parts));
     if (!isSameNetwork(made.project.network, after.network)) {
-        return Error{kPrune, "the network differs in more than the parts that were left out (" + textOf(parts) + ")"};
+        return Error{kPrune,
+                     "the network differs in more than the parts that were left out (" + textOf(parts, before) + ")"};
     }
     return parts;
 }
@@ -231,9 +245,9 @@ Result<Pruning> pruningFrom(std::string_view text, const Project& project)
     return pruning;
 }
 
-std::string textOf(const Pruning& pruning)
+std::string textOf(const Pruning& pruning, const Project& project)
 {
-    auto parts = mapped(pruning.shortcuts, [](const Shortcut& shortcut) { return nameOf(shortcut); });
+    auto parts = mapped(pruning.shortcuts, [&](const Shortcut& shortcut) { return shortcutName(project, shortcut); });
     for (const std::int64_t layer : pruning.layers) {
         parts.push_back(std::string(kLayerWord) + " " + std::to_string(layer));
     }
@@ -254,7 +268,7 @@ Result<PrunedProject> pruned(const Project& project, const Pruning& pruning)
     RESIDUA_TRY(!without || parts.layers.empty() ? without : removeLayersOf(made, parts.layers));
     for (const Problem& problem : validate(made.project)) {
         if (problem.severity == Severity::Error) {
-            return Error{kPrune, "without " + textOf(parts) + ": " + problem.text()};
+            return Error{kPrune, "without " + textOf(parts, project) + ": " + problem.text()};
         }
     }
     return made;

@@ -23,11 +23,12 @@ struct Pruning {
 };
 
 /// Parses parts separated by commas: "2:7" is a shortcut, "3:*" is every shortcut out of entry 3, "*:5" every shortcut
-/// into module 5, "layer 4" a layer. The error's place is "prune". Returns an error for a part that the network lacks
-/// and for a wildcard that matches nothing.
+/// into module 5, "layer 4" a layer. In a stack with loops, ends of shortcuts are those of visit_shortcuts.h. The
+/// error's place is "prune". Returns an error for a part that the network lacks and for a wildcard that matches
+/// nothing.
 [[nodiscard]] Result<Pruning> pruningFrom(std::string_view text, const Project& project);
-/// Formats it as pruningFrom() reads it, without wildcards.
-[[nodiscard]] std::string textOf(const Pruning& pruning);
+/// Formats parts of `project` as pruningFrom() reads them, without wildcards.
+[[nodiscard]] std::string textOf(const Pruning& pruning, const Project& project);
 
 /// A document without some of its parts.
 struct PrunedProject {

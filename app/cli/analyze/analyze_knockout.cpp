@@ -37,7 +37,7 @@ Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::We
 {
     const projects::Project project = RESIDUA_TRY(projectOfRun(arguments.positional(0), arguments.text("tower")));
     const Result<projects::Pruning> found = weakestOf(project, ready, by, arguments.integer("weakest", 1));
-    return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
+    return found ? Result<std::string>(textOf(*found, project)) : Result<std::string>(found.error());
 }
 
 void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std::string& weakest,

@@ -219,7 +219,7 @@ Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, 
                                    static_cast<double>(std::max<std::int64_t>(origin.project.training.steps, 1));
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         const Pruning& pruning = prunings[i % prunings.size()]; // the axis is the last
-        plan.members[i].prune = pruning.empty() ? "" : textOf(pruning);
+        plan.members[i].prune = pruning.empty() ? "" : textOf(pruning, origin.view());
         plan.members[i].member.trainFlops *= further;
     }
     return plan;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands and edits on layers that a loop visits several times.
+#include "projects/base/text.h"
 #include "projects/commands/typing.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/visit_shortcuts.h"
+#include "projects/diff/diff.h"
+#include "projects/edit/history.h"
+#include "projects/file/json.h"
 #include "projects/layers/layer_edits.h"
 #include "tests/projects/commands/changed_document.h"
 #include "tests/support/test_program.h"
@@ -15,6 +20,19 @@ using residua::tests::blockOf;
 using residua::tests::isListed;
 using residua::tests::mixOf;
 using residua::tests::perform;
+
+namespace {
+
+/// Layers 1 and 4 once, 2 and 3 twice; nothing is read but what is typed.
+Document loopedBlocks(VisitOrder order)
+{
+    Document document = blockOf("mlp");
+    document.project.stack().loops = {{.first = 2, .last = 3, .visits = 2, .order = order}};
+    mixOf(document.project).sources = ExplicitSources{};
+    return document;
+}
+
+} // namespace
 
 class TestLoopCommands : public QObject {
     Q_OBJECT
@@ -46,7 +64,7 @@ private slots:
         QVERIFY(!visitLayersOnce(document, {.layers = {1}}));
     }
 
-    /// Shortcuts stay with their visits when a field of the loop changes.
+    /// Shortcuts stay with their visits when a field of the loop changes, but for that from the last visit.
     void aFieldOfALoopKeepsTheNumbers()
     {
         Document document = blockOf("mlp");
@@ -54,7 +72,7 @@ private slots:
         mixOf(document.project).sources = ExplicitSources{{{0, 4}, {1, 3}, {3, 5}}};
         const Edit edit = keepingNumbers(document, SetField{"/network/loops/0/visits", {"4"}});
         QVERIFY(applyEdit(document, edit).ok()); // 1 2@1 2@2 2@3 2@4 3 4
-        for (const Shortcut& kept : {Shortcut{0, 6}, Shortcut{1, 3}, Shortcut{3, 7}}) {
+        for (const Shortcut& kept : {Shortcut{0, 6}, Shortcut{1, 3}, Shortcut{5, 7}}) {
             QVERIFY2(isListed(document, kept), nameOf(kept).c_str());
         }
         QVERIFY(std::holds_alternative<SetField>(keepingNumbers(document, SetField{"/network/width", {"32"}})));
@@ -122,6 +140,86 @@ private slots:
             QVERIFY(applyEdit(more, edit).ok());
             QCOMPARE(more.project.stack().stored(), std::int64_t{5});
             QCOMPARE(more.project.stack().loops.back().last, kLargest);
+        }
+    }
+
+    void shortcutsToEveryVisitAreTyped_data()
+    {
+        QTest::addColumn<bool>("inPlace");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("expected");
+        // 1 2@1 3@1 2@2 3@2 4, then 1 2@1 2@2 3@1 3@2 4
+        for (const auto& [text, inTurn, inPlace] : {std::tuple{"1:3", "1:3@1 1:3@2", "1:3@1 1:3@2"},
+                                                    {"2:3", "2@1:3@1 2@2:3@2", "2@2:3@1 2@2:3@2"},
+                                                    {"3:2", "3@1:2@2", ""},
+                                                    {"2:2", "2@1:2@2", "2@1:2@2"},
+                                                    {"2:4", "2@2:4", "2@2:4"},
+                                                    {"2@1:3", "2@1:3@1 2@1:3@2", "2@1:3@1 2@1:3@2"},
+                                                    {"2:3@2", "2@2:3@2", "2@2:3@2"},
+                                                    {"2@1:3@2, L-1:out", "2@1:3@2 3@2:out", "2@1:3@2 3@2:out"},
+                                                    {"3:5+0:L", "0:4 3@2:out", "0:4 3@2:out"},
+                                                    {"i:i+5", "0:3@2 1:4", "0:3@2 1:4"},
+                                                    {"4:2", "", ""},
+                                                    {"2@3:4", "", ""},
+                                                    {"0:6", "", ""},
+                                                    {"2@:4", "", ""},
+                                                    {"2:4@", "", ""}}) {
+            QTest::addRow("%s, in turn", text) << false << text << inTurn;
+            QTest::addRow("%s, in place", text) << true << text << inPlace;
+        }
+    }
+    void shortcutsToEveryVisitAreTyped()
+    {
+        QFETCH(bool, inPlace);
+        QFETCH(QString, text);
+        QFETCH(QString, expected);
+        Document document = loopedBlocks(inPlace ? VisitOrder::InPlace : VisitOrder::Cycle);
+        const Document before = document;
+        const Typed entered = typed(document, {}, text.toStdString());
+        QCOMPARE(entered.answer.valid, !expected.isEmpty());
+        QVERIFY(!entered.answer.message.empty());
+        if (expected.isEmpty()) {
+            QVERIFY2(entered.answer.message.find("each visit") != std::string::npos, entered.answer.message.c_str());
+            return;
+        }
+        History history(document);
+        QVERIFY(history.perform(entered.change->edit).ok());
+        QStringList names;
+        for (const Shortcut& shortcut : entered.change->selection->shortcuts) {
+            names << QString::fromStdString(shortcutName(history.document().project, shortcut));
+            QVERIFY(isListed(history.document(), shortcut));
+        }
+        names.sort();
+        QCOMPARE(names.join(' '), expected);
+        QVERIFY(projectFromJson(toJson(history.document().project))->stack() == history.document().project.stack());
+        history.undo();
+        QVERIFY(history.document().project == before.project);
+    }
+
+    /// New visits get the shortcuts of every visit, and lose them again; the difference names them.
+    void newVisitsGetTheShortcutsOfEveryVisit()
+    {
+        for (const VisitOrder order : {VisitOrder::Cycle, VisitOrder::InPlace}) {
+            Document two = loopedBlocks(order);
+            Document four = two;
+            four.project.stack().loops[0].visits = 4;
+            const auto enter = [](Document& document, const char* text) {
+                const Typed entered = typed(document, {}, text);
+                QVERIFY2(entered.change && applyEdit(document, entered.change->edit), entered.answer.message.c_str());
+            };
+            for (Document* const each : {&two, &four}) {
+                enter(*each, "0:1, 1:2, 2:2, 2:3, 2:4, 3:out");
+            }
+            mixOf(two.project).states[{0, 1}] = ShortcutState::Frozen;
+            const Document before = two;
+            perform(two, visitLayers(two, {.layers = {2, 3}}, 4));
+            QVERIFY(mixOf(two.project).sources == mixOf(four.project).sources);
+            QCOMPARE(mixOf(two.project).states.size(), std::size_t{1});
+            const std::string changes = joinedText(diff(before.project, two.project), "; ", &Change::text);
+            QVERIFY2(changes.find("visits") != std::string::npos && changes.find("ortcut") != std::string::npos,
+                     changes.c_str());
+            perform(two, visitLayers(two, {.layers = {2, 3}}, 2));
+            QCOMPARE(two.project, before.project);
         }
     }
 

@@ -67,10 +67,10 @@ private slots:
         std::vector<Loop> loops = document.project.stack().loops;
         loops.front().visits = 3;
         perform(more, loopsEdit(more, loops, "Visits"));
-        // 1, 2@1, 3@1, 2@2, 3@2, 2@3, 3@3, 4: a new visit reads the module before it.
+        // 1, 2@1, 3@1, 2@2, 3@2, 2@3, 3@3, 4: 1:2, 2:3, 3:2 and 3:4 were at every visit, 2@1:4 was not.
         QCOMPARE(sourcesOf(more),
                  (std::vector<Shortcut>{
-                     {0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {2, 8}, {5, 8}, {8, 9}}));
+                     {0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}, {1, 6}, {5, 6}, {6, 7}, {2, 8}, {7, 8}, {8, 9}}));
         loops.front().visits = 2;
         perform(more, loopsEdit(more, loops, "Visits"));
         QCOMPARE(more.project, document.project);

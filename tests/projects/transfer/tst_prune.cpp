@@ -64,8 +64,26 @@ private slots:
         const Project project = networkWiredBy("dca");
         const Result<Pruning> made = pruningFrom("2:4, 3:*,*:2, layer 3", project);
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
-        QCOMPARE(textOf(*made), std::string("0:2, 1:2, 2:4, 3:4, 3:5, layer 3"));
-        QVERIFY(*pruningFrom(textOf(*made), project) == *made);
+        QCOMPARE(textOf(*made, project), std::string("0:2, 1:2, 2:4, 3:4, 3:5, layer 3"));
+        QVERIFY(*pruningFrom(textOf(*made, project), project) == *made);
+    }
+
+    /// In a stack with loops, the names of shortcuts have visits; without them, they name those of every visit.
+    void shortcutsOfVisitsAreRead()
+    {
+        Project project = networkWiredBy("denseformer");
+        std::get<DepthMix>(project.stack().topology.wiring).sites = MixSites::Mhsa;
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
+        const auto textFor = [&](const char* text) {
+            const Result<Pruning> made = pruningFrom(text, project);
+            return made ? textOf(*made, project) : made.error().text();
+        };
+        QCOMPARE(textFor("2:3"), std::string("2@1:3@1, 2@2:3@2"));
+        QCOMPARE(textFor("3:2"), std::string("3@1:2@2"));
+        QCOMPARE(textFor("2@1:3@2,0:out"), std::string("2@1:3@2, 0:out"));
+        QCOMPARE(textFor("3@1:*"), std::string("3@1:2@2, 3@1:3@2, 3@1:4, 3@1:out"));
+        QCOMPARE(textFor(textFor("2:*").c_str()), textFor("2:*"));
+        QVERIFY(textFor("3@2:2@2").find("into 2@2 there are 0:2@2, 1:2@2") != std::string::npos);
     }
 
     void shortcutsGetTheStatePruned()

@@ -27,7 +27,7 @@ std::string chosen(const Project& project, const std::vector<ShortcutStrength>& 
                    std::int64_t count)
 {
     const Result<Pruning> pruning = weakest(project, strengths, by, count);
-    return pruning ? textOf(*pruning) : pruning.error().text();
+    return pruning ? textOf(*pruning, project) : pruning.error().text();
 }
 
 } // namespace

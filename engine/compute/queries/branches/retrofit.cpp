@@ -202,7 +202,7 @@ private:
             projects::PrunedProject made = RESIDUA_TRY(pruning ? projects::pruned(own, *pruning)
                                                                : Result<projects::PrunedProject>(pruning.error()));
             m_sources.layers = std::move(made.layers);
-            m_how = "without " + textOf(*pruning);
+            m_how = "without " + textOf(*pruning, own);
             return std::move(made.project);
         }
         if (!m_request.ties.empty()) {
