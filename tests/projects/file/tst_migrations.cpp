@@ -2,15 +2,19 @@
 // Files of earlier schemas.
 #include "projects/file/json.h"
 
+#include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/schedule/kept_parts.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <utility>
 
 using namespace residua;
 using namespace residua::projects;
@@ -273,6 +277,32 @@ private Q_SLOTS:
         QCOMPARE(labelOf(read->sweeps.front().axes[0].values[1]), std::string("whole"));
         QVERIFY(labelOf(read->sweeps.front().axes[1].values[0]).find("true") != std::string::npos);
         QVERIFY(read->sweeps.front().axes[0].values[2].label.empty());
+    }
+
+    /// Files that programs of earlier schemas, or of the first one with loops, wrote of examples are those examples.
+    void keptFilesAreTheExamples_data()
+    {
+        QTest::addColumn<QString>("example");
+        for (const auto& [file, example] : {std::pair{"small-bert-schema-4", "small-bert"},
+                                            {"small-bert-schema-5", "small-bert"},
+                                            {"staged-language-schema-5", "staged-language"},
+                                            {"looped-schema-6", "looped"}}) {
+            QTest::newRow(file) << QString(example);
+        }
+    }
+    void keptFilesAreTheExamples()
+    {
+        QFETCH(QString, example);
+        const auto text =
+            readFile(std::filesystem::path(RESIDUA_KEPT_PROJECTS) / (std::string(QTest::currentDataTag()) + ".json"));
+        QVERIFY(text.ok());
+        auto read = projectFromJson(*text);
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        Project now = findExample(example.toStdString())->project;
+        read->sweeps.clear(); // those of examples have changed
+        now.sweeps.clear();
+        QCOMPARE(*read, now);
+        QCOMPARE(shown(toJson(*read)), shown(toJson(now)));
     }
 
     void schemaZeroErrorsNameThePlace()
