@@ -145,10 +145,10 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
     }
     const Wiring& wiring = network.stack().topology.wiring;
     const auto* const mix = std::get_if<DepthMix>(&wiring);
-    const std::string needed = std::holds_alternative<Concatenation>(wiring)
-                                   ? "expected a topology without weights between layers"
-                               : mix == nullptr || isPlainResidual(*mix) ? ""
-                                                                         : neededToShare(*mix);
+    const std::string needed =
+        std::holds_alternative<Concatenation>(wiring) ? "expected a topology without weights between layers"
+        : mix == nullptr || loop.rows != VisitRows::Layer || isPlainResidual(*mix) ? ""
+                                                                                   : neededToShare(network.stack());
     if (loop.rows == VisitRows::Layer && !needed.empty()) {
         problems.error(path + "/rows", "shares the weights of the topology " + network.stack().topology.preset +
                                            " over visits, but a later visit reads more sources; " + needed +

@@ -218,18 +218,21 @@ void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t wid
 
 void visitParameters(const Stack& stack, const ParameterVisitor& visit)
 {
-    const auto* const mix = std::get_if<DepthMix>(&stack.topology.wiring);
-    if (mix == nullptr || !sharesMix(stack) || !hasCoefficients(*mix)) {
+    if (!sharesCoefficients(stack)) {
         visitParameters(stack.topology.wiring, rowStackOf(stack).depth(), stack.width, visit);
         return;
     }
+    const auto& mix = std::get<DepthMix>(stack.topology.wiring);
     Numbers starts;
     std::ranges::transform(sharedTerms(stack), std::back_inserter(starts), &SharedTerm::start);
     const auto terms = static_cast<std::int64_t>(starts.size());
+    if (terms == 0 && mix.weight == WeightKind::Fixed) {
+        return;
+    }
     visit({{kTopologyCoefficient,
-            traitsOf(mix->weight).isPerFeature ? Shape{terms, stack.width} : Shape{terms},
+            traitsOf(mix.weight).isPerFeature ? Shape{terms, stack.width} : Shape{terms},
             ParameterClass::Vector,
-            mix->weightDecay,
+            mix.weightDecay,
             {}},
            std::move(starts)});
 }

@@ -7,6 +7,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
 #include "projects/depth/shared_mix.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/nodes/ffn_site.h"
 
 #include <algorithm>
@@ -28,8 +29,10 @@ Error wiringLacks(const Topology& topology, const std::string& what)
     return {"topology", "the wiring " + topology.preset + " has no " + what};
 }
 
-Result<std::vector<KnockoutSubject>> termsOf(const Topology& topology, std::int64_t layers, bool renormalises)
+Result<std::vector<KnockoutSubject>> termsOf(const Project& project, bool renormalises)
 {
+    const Topology& topology = project.stack().topology;
+    const std::int64_t layers = project.network.depth();
     const Wiring& wiring = topology.wiring;
     const auto* const mix = std::get_if<DepthMix>(&wiring);
     if (mix == nullptr) {
@@ -52,7 +55,7 @@ Result<std::vector<KnockoutSubject>> termsOf(const Topology& topology, std::int6
             KnockoutSubject& subject = subjects.emplace_back();
             subject.first = reader.sources[place];
             subject.reader = target;
-            subject.name = nameOf(Shortcut{subject.first, target});
+            subject.name = shortcutName(project, {subject.first, target});
             subject.alteration.renormalises = renormalises;
             switchOff(step, place, subject.alteration);
         }
@@ -121,8 +124,7 @@ bool haveSameParameters(const Stack& a, const Stack& b)
 /// which other networks are compiled.
 std::int64_t mostVisits(const Stack& stack, std::size_t loop)
 {
-    Stack more = stack;
-    more.loops[loop].visits = std::min(2 * stack.loops[loop].visits, kMaxVisits);
+    const Stack more = withVisits(stack, loop, std::min(2 * stack.loops[loop].visits, kMaxVisits));
     return sharesMix(stack) && more.depth() <= kMaxLayers && haveSameParameters(stack, more) ? more.loops[loop].visits
                                                                                              : stack.loops[loop].visits;
 }
@@ -157,7 +159,9 @@ Project withMoreVisits(Project project)
         loop.mean = static_cast<double>(evaluatedVisits(loop));
         loop.draw = VisitDraw::Poisson;
         loop.visits = std::min(2 * loop.visits, kMaxVisits);
-        const bool mayDraw = !loop.exitGate && !sharesMix(project.stack());
+        const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
+        const bool isRule = mix == nullptr || !listsShortcuts(*mix); // listed numbers are those of the run's visits
+        const bool mayDraw = !loop.exitGate && isRule && !sharesMix(project.stack());
         if (project.stack().isSound(i) && mayDraw && more.depth() <= kMaxLayers &&
             haveSameParameters(project.stack(), more)) {
             project.stack() = std::move(more);
@@ -186,7 +190,7 @@ Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, Kn
     }
     const Topology& topology = project.stack().topology;
     const std::int64_t layers = project.network.depth();
-    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term     ? termsOf(topology, layers, renormalises)
+    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term     ? termsOf(project, renormalises)
                                                     : by == KnockoutBy::Stream ? streamsOf(topology, layers)
                                                     : by == KnockoutBy::Visits
                                                         ? visitsOf(project)

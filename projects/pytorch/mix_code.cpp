@@ -83,6 +83,8 @@ private:
     void writeParameters();
     /// Writes the tensors that the coefficients start from, and returns their start.
     std::string writeStart();
+    /// Returns the start of coefficients that visits share.
+    [[nodiscard]] std::string sharedStart() const;
     void writePerceptrons();
     void writeWeights();
     /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
@@ -249,7 +251,7 @@ void MixWriter::writeTables()
         out().comment("Shortcuts i:j whose weights are learned; all others are fixed.");
         out().line("LEARNED = {" + ownWeights() + "}");
     }
-    if (m_setting.sharesMix()) {
+    if (m_setting.sharesMix() && isLearned()) {
         out().comment(m_ofTokens ? "The row of each mix, which visits share."
                                  : "The row of each weight, which visits share.");
         out().line("ROWS = " + repeatingText(sharedRows(m_setting.project.stack())));
@@ -269,14 +271,18 @@ void MixWriter::writeParameters()
     m_code.parameters(m_setting, starts);
 }
 
+std::string MixWriter::sharedStart() const
+{
+    const auto starts = mapped<std::int64_t>(sharedTerms(m_setting.project.stack()),
+                                             [](const SharedTerm& term) { return std::llround(term.start); });
+    return "torch.tensor(" + repeatingText(starts) + ").float()" +
+           (traitsOf(m_mix.weight).isPerFeature ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "");
+}
+
 std::string MixWriter::writeStart()
 {
-    if (m_setting.sharesMix()) {
-        const auto starts = mapped<std::int64_t>(sharedTerms(m_setting.project.stack()),
-                                                 [](const SharedTerm& term) { return std::llround(term.start); });
-        return "torch.tensor(" + repeatingText(starts) + ").float()" +
-               (traitsOf(m_mix.weight).isPerFeature ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")"
-                                                    : "");
+    if (m_setting.sharesMix() && m_mix.weight != WeightKind::Fixed) {
+        return sharedStart();
     }
     const StartLaw& law = startLaw(m_mix.init);
     const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
@@ -301,7 +307,7 @@ frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])[learned]
 self.register_buffer("frozen", frozen, persistent=False))",
                         {parts("j", "i")});
         }
-        return "fixed[learned].float()";
+        return m_setting.sharesMix() ? sharedStart() : "fixed[learned].float()";
     }
     const bool each = traitsOf(m_mix.weight).isPerFeature;
     out().line("start = torch.tensor(" + values + ")");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The code of the running sum, with its learned shortcuts.
 #include "projects/base/text.h"
+#include "projects/depth/shared_mix.h"
 #include "projects/pytorch/topology_code.h"
 
 #include <string>
@@ -42,6 +43,22 @@ TopologyCode codeOfPlainSum(const TopologySetting& setting)
     return code;
 }
 
+/// Writes the learned shortcuts, those of them in `frozen`, and the rows of weights that visits share.
+void writeTables(const TopologySetting& setting, const DepthMix& mix, const std::string& frozen, PythonText& out)
+{
+    out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
+    out.lines("LEARNED = [%1]\n\n\n",
+              {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});
+    if (!frozen.empty()) {
+        out.comment("Those of them whose weights keep their values.");
+        out.lines("FROZEN = {%1}\n\n\n", {frozen});
+    }
+    if (setting.sharesMix()) {
+        out.comment("The row of each of their weights, which visits share.");
+        out.lines("ROWS = %1\n\n\n", {repeatingText(sharedRows(setting.project.stack()))});
+    }
+}
+
 } // namespace
 
 std::string startOfStack(std::int64_t present, std::int64_t entries)
@@ -63,14 +80,9 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     }
     TopologyCode code;
     PythonText& out = code.text;
-    out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
-    out.lines("LEARNED = [%1]\n\n\n",
-              {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});
     const std::string frozen = pairsIn(mix, ShortcutState::Frozen);
-    if (!frozen.empty()) {
-        out.comment("Those of them whose weights keep their values.");
-        out.lines("FROZEN = {%1}\n\n\n", {frozen});
-    }
+    const bool shares = setting.sharesMix();
+    writeTables(setting, mix, frozen, out);
     beginTopology(setting, out,
                   {"x_j = x_{j-1} + f_j(u_j), where layer j, or the final output, reads u_j = x_{j-1} + (w_ij - 1) e_i "
                    "for each learned shortcut i:j. Entry e_0 is the input, e_i the branch of layer i."});
@@ -78,10 +90,12 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     const std::string starts = joinedText(mix.states, ", ", [](const auto& state) {
         return pythonReal(state.second.hold == ShortcutState::Hold::Number ? state.second.number : 1.0);
     });
+    const std::string count =
+        shares ? written(std::ssize(sharedTerms(setting.project.stack()))) : std::string("len(LEARNED)");
     code.parameters(setting,
-                    {{"coefficient", frozen.empty() ? "torch.ones(len(LEARNED))" : "torch.tensor([" + starts + "])"}});
+                    {{"coefficient", frozen.empty() ? "torch.ones(" + count + ")" : "torch.tensor([" + starts + "])"}});
     out.define("read(self, target, x, stack)");
-    out.line("for w, (i, j) in zip(self.coefficient, LEARNED):");
+    out.line(std::string("for w, (i, j) in zip(self.coefficient") + (shares ? "[ROWS]" : "") + ", LEARNED):");
     if (!frozen.empty()) {
         out.line("    w = w.detach() if (i, j) in FROZEN else w");
     }

@@ -146,20 +146,15 @@ private:
     }
 };
 
-/// True if visits share the rows of "topology.coefficient".
-bool sharesCoefficients(const Stack& stack)
-{
-    return sharesMix(stack) && hasCoefficients(std::get<DepthMix>(stack.topology.wiring));
-}
-
 RowTable rowsOf(const Project& project)
 {
     RowTable table;
     const Wiring& wiring = project.stack().topology.wiring;
     if (sharesCoefficients(project.stack())) {
+        const bool lists = !sharesByDistance(std::get<DepthMix>(wiring));
         for (const SharedTerm& term : sharedTerms(project.stack())) {
-            table[kTopologyCoefficient].rows.push_back(
-                {"shared " + std::to_string(term.source), term.target, 0, term.output});
+            table[kTopologyCoefficient].rows.push_back({lists ? "shared" : "shared " + std::to_string(term.source),
+                                                        term.target, lists ? term.source : 0, term.output});
         }
         return table;
     }
@@ -171,12 +166,13 @@ RowTable rowsOf(const Project& project)
 std::map<RowOf, std::pair<std::string_view, std::int64_t>> placesOfVisits(const Stack& stack)
 {
     std::map<RowOf, std::pair<std::string_view, std::int64_t>> places;
-    const DepthPlan plan = planOf(std::get<DepthMix>(stack.topology.wiring), stack.depth());
+    const auto& mix = std::get<DepthMix>(stack.topology.wiring);
+    const DepthPlan plan = planOf(mix, stack.depth());
     const std::vector<std::int64_t> rows = sharedRows(stack);
-    for (std::size_t t = 0; t < plan.terms.size(); ++t) {
-        const DepthTerm& term = plan.terms[t];
+    for (auto row = rows.begin(); const std::size_t index : learnedTerms(mix, plan)) {
+        const DepthTerm& term = plan.terms[index];
         places.emplace(RowOf{"coefficient", plan.readers[term.reader].target, term.source, term.output},
-                       std::pair(kTopologyCoefficient, rows[t]));
+                       std::pair(kTopologyCoefficient, *row++));
     }
     return places;
 }

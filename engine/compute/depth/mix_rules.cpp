@@ -70,8 +70,8 @@ at::Tensor detached(const at::Tensor& coefficient, const at::Tensor& frozen)
 /// With a learned shortcut i:j of weight w, layer j (or the final output) reads the sum plus (w − 1)·e_i.
 class SumRule final : public DepthRule {
 public:
-    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, InitPlan& plan)
-        : m_mix(mix), m_type(plan.compute().residualType), m_weights(std::move(weights))
+    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, InitPlan& plan, at::Tensor shared)
+        : m_mix(mix), m_type(plan.compute().residualType), m_weights(std::move(weights)), m_shared(std::move(shared))
     {
         if (m_weights.defined()) {
             m_depth = projects::planOf(mix, layers);
@@ -83,7 +83,7 @@ public:
     {
         auto weight = static_cast<std::int64_t>(step.firstTerm);
         at::Tensor read = inputs.base;
-        const at::Tensor weights = detached(m_weights, m_frozen);
+        const at::Tensor weights = m_weights.defined() ? byTerm() : at::Tensor();
         for (const at::Tensor& entry : inputs.values) {
             if (entry.defined()) {
                 read = read + entry.to(m_type) * (weights.narrow(0, weight, 1) - 1);
@@ -98,7 +98,7 @@ public:
         if (!m_weights.defined()) {
             return {};
         }
-        const auto weights = projects::withLearned(m_mix, m_depth, {1, hostNumbers(m_weights)});
+        const auto weights = projects::withLearned(m_mix, m_depth, {1, hostNumbers(byTerm().detach())});
         const std::vector<float> all(weights->values.begin(), weights->values.end());
         std::vector<Matrix> matrices;
         for (const char* const kind : {matrix::kMix, matrix::kCoefficient}) {
@@ -108,10 +108,17 @@ public:
     }
 
 private:
+    /// Returns the weight of each learned term.
+    [[nodiscard]] at::Tensor byTerm() const
+    {
+        return m_shared.defined() ? m_weights.index_select(0, m_shared) : detached(m_weights, m_frozen);
+    }
+
     const DepthMix m_mix;
     const at::ScalarType m_type;
     projects::DepthPlan m_depth; ///< empty without learned shortcuts
-    at::Tensor m_weights;        ///< [learned terms]; undefined without learned shortcuts
+    at::Tensor m_weights;        ///< [learned terms], or [rows] of shared ones; undefined without learned shortcuts
+    const at::Tensor m_shared;   ///< projects::sharedRows(); undefined if visits share no weights
     at::Tensor m_frozen;         ///< [learned terms]; undefined without frozen shortcuts
 };
 
@@ -292,8 +299,9 @@ private:
     /// Returns one row per term.
     [[nodiscard]] at::Tensor coefficient() const
     {
-        return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, detached(m_learned, m_frozen))
-                                   : byReader(detached(m_coefficient, m_frozen));
+        return m_learned.defined()
+                   ? m_coefficient.index_copy(0, m_learnedTerms, byReader(detached(m_learned, m_frozen)))
+                   : byReader(detached(m_coefficient, m_frozen));
     }
 
     /// Returns the applied weights, one row per term: p under a softmax.
@@ -347,7 +355,8 @@ private:
     std::vector<std::int64_t> m_firstVector; ///< of each reader in m_gate
     std::vector<std::vector<Part>> m_parts;  ///< of each reader
     at::Tensor m_coefficient;                ///< [terms] or [terms, d]; of shared weights their rows
-    at::Tensor m_learned;      ///< [learned terms], replacing fixed ones; undefined without learned shortcuts
+    at::Tensor m_learned; ///< [learned terms] or shared rows of them, replacing fixed ones; undefined without learned
+                          ///< shortcuts
     at::Tensor m_learnedTerms; ///< the indices of the learned terms
     at::Tensor m_gate;         ///< [mixes, d], or [terms, d] with a vector for each entry
     at::Tensor m_cells;        ///< the index of each term in the flattened grid
@@ -403,11 +412,13 @@ DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t /
     const std::int64_t count = stack.depth();
     const WiringTensors tensors(projects::wiringParametersOf(stack), plan);
     at::Tensor shared;
-    if (projects::sharesMix(stack)) {
-        shared = at::tensor(projects::sharedRows(stack), at::kLong).to(plan.compute().device);
+    if (const std::vector<std::int64_t> rows =
+            projects::sharesMix(stack) ? projects::sharedRows(stack) : std::vector<std::int64_t>();
+        !rows.empty()) {
+        shared = at::tensor(rows, at::kLong).to(plan.compute().device);
     }
     if (projects::isRunningSum(mix)) {
-        return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan));
+        return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan, shared));
     }
     if (traitsOf(mix.weight).isPerToken) {
         return makeTokenWeights(mix, count, tensors, plan.compute(), shared);

@@ -37,7 +37,12 @@ Status checkForkProject(const projects::Project& own, const projects::Project& w
 {
     for (const projects::SettingChange& setting : projects::settingsThatDiffer({own, {}}, wanted)) {
         if (!projects::canChangeInRun(setting.pointer)) {
-            return Error{setting.changes.front().placeText(), "differs, and a fork keeps it as its run has it"};
+            const bool isOfLoop = setting.pointer.starts_with("/network/loops");
+            return Error{setting.changes.front().placeText(),
+                         "differs, and a fork keeps it as its run has it" +
+                             std::string(isOfLoop ? "; analyze knockout RUN --by visits measures other numbers of "
+                                                    "visits, and a new run trains with them"
+                                                  : "")};
         }
     }
     return Done{};

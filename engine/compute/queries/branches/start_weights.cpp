@@ -156,9 +156,10 @@ struct Maker {
     Result<TopologyWeights> operator()(const DepthMix& mix) const
     {
         const projects::Stack& layers = project.stack();
-        if (projects::sharesMix(layers)) {
+        if (projects::sharesMix(layers) && traitsOf(mix.weight).isLearned) {
             return Error{"/network/loops", "the visits of a loop share the weights of the new topology, which are "
-                                           "solved for each visit; expected weights of each visit (rows)"};
+                                           "solved for each visit; expected a run whose visits have weights of their "
+                                           "own, --set /network/loops/0/rows=visit"};
         }
         const MixNumbers applied = RESIDUA_TRY(projects::weightsFor(mix, layers, wanted));
         if (!traitsOf(mix.weight).isLearned) {

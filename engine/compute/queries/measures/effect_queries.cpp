@@ -12,8 +12,11 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/shared_mix.h"
 #include "projects/nodes/towers.h"
+#include "projects/transfer/retrofit.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -173,7 +176,11 @@ private:
         const Result<StateFile> state = readState(directory, m_model->step);
         m_checkpoint = state ? state->modelChecksum : std::string();
         auto subjects = projects::knockoutSubjects(project, m_request.by, m_request.renormalise);
-        return subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
+        auto chosen = subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
+        if (!chosen && m_request.by == projects::KnockoutBy::Visits) {
+            return Error{chosen.error().place, chosen.error().message + projects::curesOfVisits(project.stack())};
+        }
+        return chosen;
     }
     /// Mixes whose weights visits share read other entries if there are other visits, so that each number of visits has
     /// a network of its own, with the weights of this one.
@@ -190,19 +197,35 @@ private:
         for (std::size_t i = 0; i < m_knockout->subjects().size(); ++i) {
             projects::Project project = parts.project;
             for (const auto& [loop, visits] : m_knockout->subjects()[i].alteration.visits) {
-                project.stack().loops.at(loop).visits = visits;
+                project.stack() = projects::withVisits(std::move(project.stack()), loop, visits);
             }
+            const std::map<std::string, projects::CarriedRows> carried =
+                projects::carriedRows(parts.project, project, sameVisits(parts.project.stack(), project.stack()));
             const projects::SoundProject sound =
                 RESIDUA_TRY(projects::soundProject(projects::viewOf(std::move(project), m_model->tower)));
             auto network = RESIDUA_TRY(CompiledNetwork::compile(sound, parts.dataset->schema(), parts.device.str(),
                                                                 SumOrder::ByHalf, {m_model->tower, {}}));
             const at::NoGradGuard noGrad;
             for (NamedParameter& parameter : network->parameters()) {
-                parameter.tensor.copy_(weights.at(parameter.name)); // in its place: products may read several at once
+                const auto rows = carried.find(parameter.name); // fewer visits may lack some
+                const at::Tensor& from = weights.at(rows == carried.end() ? parameter.name : rows->second.from);
+                parameter.tensor.copy_(rows == carried.end() || rows->second.rows.empty()
+                                           ? from // in its place: products may read several at once
+                                           : from.index_select(0, at::tensor(rows->second.rows).to(from.device())));
             }
             m_knockout->use(i, std::move(network));
         }
         return Done{};
+    }
+    /// Returns the number in `before` of each executed layer of `after`: the same visit, or the last one.
+    static std::vector<std::int64_t> sameVisits(const projects::Stack& before, const projects::Stack& after)
+    {
+        std::vector<std::int64_t> layers;
+        for (const projects::LayerVisit& at : projects::executionOf(after)) {
+            const std::vector<std::int64_t> visits = before.visitsOf(at.layer);
+            layers.push_back(visits[std::min<std::size_t>(static_cast<std::size_t>(at.visit), visits.size()) - 1]);
+        }
+        return layers;
     }
     void passed() override { m_weights = weights(); } // the weights per token are those of the whole network
 

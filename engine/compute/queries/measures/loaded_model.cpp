@@ -6,6 +6,8 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/weight_average.h"
 #include "engine/runs/store/checkpoint.h"
+#include "projects/depth/shared_mix.h"
+#include "projects/model/parameter_name.h"
 #include "projects/nodes/alteration.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/towers.h"
@@ -103,7 +105,11 @@ Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs
     const std::string device = openDevice(opened.info.device) ? opened.info.device : "cpu";
     TrainerParts parts = RESIDUA_TRY(openParts(document, opened.projectDirectory, device, FirstWeights::Loaded,
                                                {.data = watch, .weights = {}}, opened.reading(), *about));
-    RESIDUA_TRY(loadParameters(checkpoint->model, parts.network->parameters()));
+    if (const Status loaded = loadParameters(checkpoint->model, parts.network->parameters()); !loaded) {
+        const bool isOfWiring = loaded.error().text().find(projects::kTopologyPrefix) != std::string::npos;
+        return Error{loaded.error().place,
+                     loaded.error().message + (isOfWiring ? projects::curesOfVisits(document.stack()) : "")};
+    }
     noteNotFinite(parts.network->parameters(), opened.notes);
     return LoadedModel{std::move(parts), checkpoint->state.step, std::move(opened.notes), opened.otherData.has_value(),
                        about->tower};

@@ -5,6 +5,8 @@
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/shared_mix.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/transfer/retrofit.h"
 #include "projects/transfer/ties.h"
 #include "tests/support/test_program.h"
@@ -15,8 +17,11 @@
 
 #include <QTest>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -70,6 +75,85 @@ Project sharingLoop(const SharedCase& of, VisitRows rows, std::int64_t visits = 
     mix.normalise = of.normalise;
     project.stack().loops = {{.first = 2, .last = 3, .visits = visits, .rows = rows}};
     return project;
+}
+
+/// Shortcuts that are typed without visits.
+struct ListedCase {
+    const char* name;
+    const char* topology;
+    const char* text; ///< with the layers 1, 2 and 3 in a loop, and 4
+    projects::WeightKind weight;
+    projects::NormaliseOver normalise = projects::NormaliseOver::None;
+    MixSites sites = MixSites::Mhsa;
+};
+constexpr ListedCase kListedCases[] = {
+    {"beside", "none", "0:2+1:3+3:2+2:2+2:4", projects::WeightKind::Scalar},
+    {"beside, normalised", "ancre-ingoing", "0:1+1:2+1:3+2:3+3:2+0:4+3:4", projects::WeightKind::PerFeature,
+     projects::NormaliseOver::Sources},
+    {"sum of branches", "grn-v1", "0:1+0:2+1:2+3:2+2:3+0:3+3:4+2:5+3:5+4:5", projects::WeightKind::Scalar},
+    {"halves", "ancre-none", "1a:2a+2a:3a+3a:2a+2f:3f+1f:2f+3f:4f", projects::WeightKind::Scalar,
+     projects::NormaliseOver::None, MixSites::Both},
+    {"learned beside the sum", "plain", "1:3+3:2+2:4+3:5", projects::WeightKind::Fixed},
+    {"learned in a list", "none", "1:3+3:2+2:4", projects::WeightKind::Fixed},
+};
+
+/// Layers 1 and 4 once, and 2 and 3 `visits` times, with the shortcuts of a case.
+Project listingLoop(const ListedCase& of, VisitRows rows, std::int64_t visits, VisitOrder order)
+{
+    Project project = tinyLanguage("transformer", "plain", kSharedStored);
+    project.stack().topology = topologyNamed(of.topology, project.network);
+    project.stack().loops = {{.first = 2, .last = 3, .visits = visits, .order = order, .rows = rows}};
+    DepthMix& mix = sharedMixOf(project);
+    mix.sites = of.sites;
+    mix.init = MixInit::Ones;
+    mix.weight = of.weight;
+    mix.normalise = of.normalise;
+    mix.lastMix = true;
+    std::set<Shortcut> shortcuts;
+    for (const QString& term : QString(of.text).split('+')) {
+        if (const auto named = shortcutsFrom(term.toStdString(), project.stack(), mix)) { // some need several visits
+            shortcuts.insert(named->begin(), named->end());
+        }
+    }
+    if (!isRunningSum(mix)) {
+        mix.sources = ExplicitSources{{shortcuts.begin(), shortcuts.end()}};
+    }
+    for (const Shortcut& shortcut : shortcuts) {
+        if (of.weight == projects::WeightKind::Fixed) {
+            mix.states[shortcut] = ShortcutState::Learned;
+        }
+    }
+    return project;
+}
+
+/// Returns the row of each learned weight by hand: one for each pair of stored modules, by reader and source.
+std::vector<std::int64_t> listedRowsByHand(const Project& project)
+{
+    const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+    const std::int64_t each = mixedModules(mix, 1);
+    const auto storedOf = [&](std::int64_t module) {
+        const std::int64_t layer = (module + each - 1) / each;
+        return module < 1                        ? module
+               : layer > project.network.depth() ? kSharedStored * each + 1
+                                                 : module + (project.stack().visitAt(layer).layer - layer) * each;
+    };
+    std::vector<Shortcut> pairs;
+    for (const Shortcut& shortcut : std::holds_alternative<ExplicitSources>(mix.sources)
+                                        ? std::get<ExplicitSources>(mix.sources).shortcuts
+                                        : std::vector<Shortcut>()) {
+        pairs.push_back({storedOf(shortcut.source), storedOf(shortcut.target)});
+    }
+    for (const auto& [shortcut, state] : mix.states) {
+        if (isRunningSum(mix)) {
+            pairs.push_back({storedOf(shortcut.source), storedOf(shortcut.target)});
+        }
+    }
+    const std::set<Shortcut> rows(pairs.begin(), pairs.end());
+    std::vector<std::int64_t> numbers;
+    for (const Shortcut& pair : pairs) {
+        numbers.push_back(std::distance(rows.begin(), rows.find(pair)));
+    }
+    return numbers;
 }
 
 Project sharingQueries(VisitRows rows, std::int64_t visits = 3)
@@ -200,6 +284,59 @@ private Q_SLOTS:
         }
     }
 
+    void visitsShareListedRows_data()
+    {
+        QTest::addColumn<int>("index");
+        QTest::addColumn<bool>("inPlace");
+        for (std::size_t i = 0; i < std::size(kListedCases); ++i) {
+            QTest::addRow("%s, in turn", kListedCases[i].name) << static_cast<int>(i) << false;
+            QTest::addRow("%s, in place", kListedCases[i].name) << static_cast<int>(i) << true;
+        }
+    }
+    /// A shortcut that is typed without visits has one weight for all of them, in a network with any number of visits,
+    /// and layers of their own get copies of it.
+    void visitsShareListedRows()
+    {
+        QFETCH(int, index);
+        QFETCH(bool, inPlace);
+        const ListedCase& of = kListedCases[index];
+        const VisitOrder order = inPlace ? VisitOrder::InPlace : VisitOrder::Cycle;
+        const Project three = listingLoop(of, VisitRows::Layer, 3, order);
+        const Project own = listingLoop(of, VisitRows::Visit, 3, order);
+        const std::vector<std::int64_t> rows = listedRowsByHand(own);
+        compareShared(three, own, {{"topology.coefficient", rows}});
+        const auto made = untied(three);
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QCOMPARE(carriedRows(three, made->project, made->layers).at("topology.coefficient").rows, rows);
+        for (const std::int64_t visits : {2, 5}) {
+            const Project other = listingLoop(of, VisitRows::Layer, visits, order);
+            QCOMPARE(sharingFaultOf(other), std::string());
+            QVERIFY(withVisits(three.stack(), 0, visits) == other.stack());
+            const auto network = compiled(other);
+            QVERIFY(parameter(*network, "topology.coefficient").sizes() ==
+                    parameter(*compiled(three), "topology.coefficient").sizes());
+            QCOMPARE(costOf(other)->total.parameters, parameterCount(*network));
+        }
+        // With one visit, the rows of the round before are missing.
+        const Project one = listingLoop(of, VisitRows::Layer, 1, order);
+        QVERIFY(withVisits(three.stack(), 0, 1) == one.stack());
+        const auto carried = carriedRows(three, one, {1, 2, inPlace ? 5 : 3, 8});
+        const auto& kept = carried.at("topology.coefficient").rows;
+        QVERIFY(std::ranges::is_sorted(kept) && std::ranges::find(kept, -1) == kept.end());
+    }
+
+    /// Weights of each visit stay a network with the same shortcuts between layers of its own.
+    void listedRowsOfVisitsEqualLayersOfTheirOwn()
+    {
+        for (const ListedCase& of : kListedCases) {
+            const Project own = listingLoop(of, VisitRows::Visit, 3, VisitOrder::Cycle);
+            const auto made = untied(own);
+            QVERIFY2(made.ok(), of.name);
+            QVERIFY2(made->project.stack().topology.wiring == own.stack().topology.wiring, of.name);
+            QVERIFY2(carriedRows(own, made->project, made->layers).at("topology.coefficient").rows.empty(), of.name);
+        }
+    }
+
     void visitsShareQueries()
     {
         const Project own = sharingQueries(VisitRows::Visit);
@@ -258,6 +395,23 @@ private Q_SLOTS:
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.init = MixInit::Reciprocal; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.normalise = projects::NormaliseOver::Targets; })));
         QVERIFY(atRows(fault([](DepthMix& mix, Loop&) { mix.states[{1, 3}] = ShortcutState::Frozen; })));
+        const auto listed = [&](std::vector<Shortcut> shortcuts) {
+            return fault([&](DepthMix& mix, Loop&) {
+                mix.init = MixInit::Ones;
+                mix.sources = ExplicitSources{std::move(shortcuts)};
+            });
+        };
+        QCOMPARE(listed({{0, 1}, {1, 2}, {1, 4}, {1, 6}, {7, 8}, {8, 9}}), std::string());
+        for (const std::vector<Shortcut>& some :
+             {std::vector<Shortcut>{{1, 2}, {1, 4}}, std::vector<Shortcut>{{2, 3}, {2, 5}, {2, 7}},
+              std::vector<Shortcut>{{4, 8}, {6, 8}}}) {
+            const std::string text = listed(some);
+            QVERIFY2(atRows(text) && text.find("2:4 without @") != std::string::npos, text.c_str());
+        }
+        QVERIFY(atRows(fault([](DepthMix& mix, Loop&) {
+            mix.sources = ExplicitSources{{{1, 2}, {1, 4}, {1, 6}}};
+            mix.init = MixInit::Cascaded;
+        })));
         QVERIFY(
             fault([](DepthMix&, Loop& loop) { loop.draw = VisitDraw::Uniform; }).starts_with("/network/loops/0/draw"));
     }

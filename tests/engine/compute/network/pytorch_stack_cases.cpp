@@ -3,6 +3,7 @@
 
 #include "network_harness.h"
 
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
@@ -91,6 +92,24 @@ void PyTorchCases::addLoops()
         mix.sources = FirstAndLast{2, EarlierEntries::Input};
         project.stack().loops[0].rows = VisitRows::Layer;
         add(std::string("loop-distances-") + topology, std::move(project));
+    }
+    for (const char* const topology : {"plain", "none", "ancre-ingoing", "attention-residuals"}) {
+        Project project =
+            looped("transformer", topology, {.first = 2, .last = 3, .visits = 3, .rows = VisitRows::Layer});
+        auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+        mix.sites = MixSites::Mhsa;
+        mix.lastMix = true;
+        const std::string final = mix.finalMix ? "+4:5" : "";
+        const auto shortcuts = shortcutsFrom("0:1+0:2+1:2+3:2+2:3+1:3+2:4+3:4" + final, project.stack(), mix);
+        if (mix.weight == WeightKind::Fixed) {
+            for (const Shortcut& shortcut : *shortcuts) {
+                mix.states[shortcut] = ShortcutState::Learned;
+            }
+        }
+        if (!isRunningSum(mix)) {
+            mix.sources = ExplicitSources{*shortcuts};
+        }
+        add(std::string("loop-every-visit-") + topology, std::move(project));
     }
     for (const auto& [topology, block] : {std::pair{"plain", "gpt"},
                                           {"dca", "transformer-qkv"},

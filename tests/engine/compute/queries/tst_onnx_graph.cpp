@@ -3,6 +3,7 @@
 #include "engine/base/api/session.h"
 #include "projects/base/whole_file.h"
 #include "projects/commands/tower_edits.h"
+#include "projects/depth/visit_shortcuts.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/shipped/examples.h"
@@ -127,6 +128,13 @@ private slots:
         looped.stack().segments.front().repeat = 1;
         looped.stack().loops = {{.first = 1, .last = 1, .visits = 6}};
         QTest::newRow("a layer that is visited six times") << looped;
+        projects::Project listed = looped;
+        listed.stack().segments.front().repeat = 2;
+        listed.stack().loops = {{.first = 1, .last = 2, .visits = 3, .rows = projects::VisitRows::Layer}};
+        auto& mix = std::get<projects::DepthMix>(listed.stack().topology.wiring);
+        mix.sites = projects::MixSites::Mhsa;
+        mix.sources = projects::ExplicitSources{*projects::shortcutsFrom("0:1+0:2+2:1+1:2", listed.stack(), mix)};
+        QTest::newRow("shortcuts at every visit") << listed;
         looped.stack().loops.front().visits = 2;
         looped.stack().loops.front().adapterRank = 2;
         looped.training.learningRate = {.peak = 0.1, .warmupSteps = 0}; // so that the products count

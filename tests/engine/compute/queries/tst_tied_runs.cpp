@@ -5,6 +5,10 @@
 
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
+#include "projects/base/whole_file.h"
+#include "projects/depth/shared_mix.h"
+#include "projects/depth/visit_shortcuts.h"
+#include "projects/file/json.h"
 #include "projects/library/presets.h"
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/ties.h"
@@ -190,6 +194,63 @@ private Q_SLOTS:
             QVERIFY2(std::abs(loss->means.at("loss") - effects->loss - row.rise) < 1e-12, row.name.c_str());
             QVERIFY(row.rise != 0);
         }
+    }
+
+    /// Shortcuts at every visit have one weight each, so that they serve other numbers of visits; weights of single
+    /// visits do not, and the refusals say what to type.
+    void listedShortcutsOverVisits()
+    {
+        projects::Project project = tiedRunProject("ancre-none", {{.first = 2, .last = 3, .visits = 2}}, 4);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+        mix.init = projects::MixInit::Ones;
+        mix.sites = projects::MixSites::Mhsa;
+        mix.sources = projects::ExplicitSources{*projects::shortcutsFrom("0:1+0:2+3:2+1:3+2:3", project.stack(), mix)};
+        QCOMPARE(tests::lossesOf(project, directory("own")).size(), std::size_t{kTiedRunSteps});
+        project.stack().loops.front().rows = projects::VisitRows::Layer;
+        QCOMPARE(tests::lossesOf(project, directory("shared")).size(), std::size_t{kTiedRunSteps});
+        const auto knockout = [&](const std::string& name, std::vector<std::string> only) {
+            KnockoutRequest request;
+            request.of.runDirectory = directory(name);
+            request.by = projects::KnockoutBy::Visits;
+            request.only = std::move(only);
+            return tests::answerTo<KnockoutReady>(request);
+        };
+        const auto evaluated = [&](const std::string& name, std::int64_t visits, std::int64_t batches) {
+            const fs::path other = directory(name + "-" + std::to_string(visits));
+            fs::copy(directory(name), other, fs::copy_options::recursive);
+            const auto reader = RunReader::open(other);
+            projects::Project changed = *reader->project();
+            changed.stack() = projects::withVisits(changed.stack(), 0, visits);
+            for (const auto& entry : fs::recursive_directory_iterator(other)) {
+                if (entry.path().filename() == "project.json") {
+                    [[maybe_unused]] const Status written =
+                        writeFileAtomically(entry.path(), projects::toJson(changed));
+                }
+            }
+            EvaluateRequest request;
+            request.of.runDirectory = other;
+            request.batches = batches;
+            return tests::answerTo<EvaluationReady>(request);
+        };
+        const auto effects = knockout("shared", {});
+        QVERIFY2(effects.ok(), effects ? "" : effects.error().text().c_str());
+        QCOMPARE(effects->rows.size(), std::size_t{3}); // 1, 3 and 4 visits
+        for (const KnockoutRow& row : effects->rows) {
+            QVERIFY(std::isfinite(row.rise) && row.rise != 0);
+            if (row.first > 1) { // one visit lacks the weight of 3:2, which is then not loaded
+                const auto loss = evaluated("shared", row.first, effects->batches);
+                QVERIFY2(loss.ok(), loss ? "" : loss.error().text().c_str());
+                QVERIFY2(std::abs(loss->means.at("loss") - effects->loss - row.rise) < 1e-12, row.name.c_str());
+            }
+        }
+        const auto more = knockout("own", {"4 visits"});
+        QVERIFY(!more.ok() && more.error().text().find("--set /network/loops/0/rows=layer") != std::string::npos);
+        const auto fewer = knockout("own", {"1 visit"});
+        QVERIFY2(fewer.ok() && std::isfinite(fewer->rows.at(0).rise), fewer ? "" : fewer.error().text().c_str());
+        const auto other = evaluated("own", 4, 1);
+        QVERIFY(!other.ok());
+        QVERIFY2(other.error().text().find("--set /network/loops/0/rows=layer") != std::string::npos,
+                 other.error().text().c_str());
     }
 
     /// Products of full rank make the tied network the untied one. Products of a lower rank bring it closer. Untying
