@@ -18,6 +18,7 @@
 #include <ATen/ops/eye.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <QtTest>
@@ -374,7 +375,7 @@ private Q_SLOTS:
         projects::insertAfter(read.towers[0].network.blocks.front().graph, attention, "drop", "dropout",
                               {{"rate", 0.5}});
         QTest::newRow("the same with dropout") << read << std::size_t{5} << std::size_t{4};
-        read.losses.push_back(loss("back", LossKind::SquaredError, "teacher.output", "network.output"));
+        read.losses.push_back(loss("back", LossKind::SquaredError, "network.output", "teacher.output"));
         read.losses[1].trains = {"wide"};
         QTest::newRow("a tower through which the third trains another") << read << std::size_t{8} << std::size_t{6};
         Project measured = contrasted();
@@ -392,7 +393,8 @@ private Q_SLOTS:
         QCOMPARE(errorsOf(project), std::string());
         const auto network = compiled(project);
         shake(*network, 0.2, 1);
-        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 3);
+        batch.draws = at::tensor({std::int64_t{1234567}, std::int64_t{0}}, at::kLong);
         const StepGradients each = stepGradients(*network, batch, false);
         const StepGradients shared = stepGradients(*network, batch, true);
         QVERIFY(at::equal(each.judged, shared.judged));
