@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace residua::report {
 namespace {

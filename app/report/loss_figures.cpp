@@ -2,8 +2,6 @@
 #include "app/report/loss_figures.h"
 
 #include "app/report/html_text.h"
-#include "app/report/svg_plot.h"
-#include "engine/base/api/values.h"
 #include "engine/data/sets/project_bounds.h"
 #include "resources/axis.h"
 #include "resources/moving_average.h"

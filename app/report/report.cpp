@@ -3,7 +3,6 @@
 
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
-#include "app/report/svg_plot.h"
 #include "engine/base/api/matrix_name.h"
 #include "engine/base/api/row_curves.h"
 #include "engine/base/api/values.h"
@@ -24,7 +23,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <utility>

@@ -12,9 +12,7 @@
 #include <limits>
 #include <ostream>
 #include <sstream>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace residua::report {
 namespace {

@@ -4,7 +4,6 @@
 #include "visualizers/runs/run_plot_controls.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace residua::visualizers {

@@ -5,7 +5,6 @@
 #include "engine/runs/results/layer_table.h"
 
 #include <filesystem>
-#include <optional>
 
 namespace residua::cli {
 

@@ -6,7 +6,6 @@
 #include "engine/runs/results/coefficients.h"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 
 namespace residua::cli {

@@ -11,7 +11,6 @@
 #include "projects/studies/sweep_grid.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace residua::cli {
 namespace {

@@ -28,7 +28,6 @@
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
