@@ -12,35 +12,6 @@
 namespace residua::projects {
 namespace {
 
-/// Sets the hidden features of a SwiGLU.
-void setHidden(Network& network, const ParamValue& hidden)
-{
-    for (Node& node : network.blocks.front().graph.nodes) {
-        if (node.name == "gate" || node.name == "up") {
-            node.params["out"] = hidden;
-        }
-    }
-}
-
-/// Gives a language model text of `vocabulary` tokens.
-void readText(Project& project, std::int64_t vocabulary)
-{
-    project.data.source = JsonLinesData{
-        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = vocabulary}};
-    project.network.stem = tokenStem();
-    project.network.head = tokenHead();
-    project.network.tieHead = false;
-}
-
-/// Sets steps of `sequences` sequences, in micro-batches of `batch`.
-void setSteps(TrainingPlan& plan, std::int64_t length, std::int64_t sequences, std::int64_t batch, std::int64_t steps)
-{
-    plan.sequenceLength = length;
-    plan.batch = batch;
-    plan.accumulate = sequences / batch;
-    plan.steps = steps;
-}
-
 std::string layersText(const Stack& stack)
 {
     const Loop& loop = stack.loops.front();

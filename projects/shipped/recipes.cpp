@@ -22,6 +22,32 @@ void setParam(Graph& graph, const std::string& kind, const std::string& key, con
     }
 }
 
+void setHidden(Network& network, const ParamValue& hidden)
+{
+    for (Node& node : network.blocks.front().graph.nodes) {
+        if (node.name == "gate" || node.name == "up") {
+            node.params["out"] = hidden;
+        }
+    }
+}
+
+void readText(Project& project, std::int64_t vocabulary)
+{
+    project.data.source = JsonLinesData{
+        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = vocabulary}};
+    project.network.stem = tokenStem();
+    project.network.head = tokenHead();
+    project.network.tieHead = false;
+}
+
+void setSteps(TrainingPlan& plan, std::int64_t length, std::int64_t sequences, std::int64_t batch, std::int64_t steps)
+{
+    plan.sequenceLength = length;
+    plan.batch = batch;
+    plan.accumulate = sequences / batch;
+    plan.steps = steps;
+}
+
 Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads)
 {
     Project project;
@@ -91,10 +117,7 @@ Recipe lm1b()
     project.data.documents = {.rows = DocumentRows::Packed, .lines = true};
     project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
     TrainingPlan& plan = project.training;
-    plan.sequenceLength = 128;
-    plan.batch = 256;
-    plan.accumulate = 8;
-    plan.steps = 500'000;
+    setSteps(plan, 128, 2048, 256, 500'000);
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weightDecay = 0.1};
     plan.learningRate = {.peak = 0.0016, .warmupSteps = 1000, .curve = RateCurve::InverseSquareRoot};
     plan.clipNorm = 0;
@@ -140,10 +163,7 @@ Recipe vit16(std::int64_t width, std::string name, std::string title, std::strin
     setEpsilon(network, 1e-6);
     project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
     TrainingPlan& plan = project.training;
-    plan.sequenceLength = 1;
-    plan.batch = 256;
-    plan.accumulate = 4;
-    plan.steps = 111'476; // 90 epochs of the first 99 % of ImageNet's training pictures
+    setSteps(plan, 1, 1024, 256, 111'476); // 90 epochs of the first 99 % of ImageNet's training pictures
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weightDecay = 0.1};
     plan.learningRate = {.peak = 1e-3, .warmupSteps = 10'000, .curve = RateCurve::Cosine, .finalFraction = 0};
     const std::string of = topology == kPlainPreset ? "" : " (table 8)";
@@ -160,19 +180,12 @@ Recipe vit16(std::int64_t width, std::string name, std::string title, std::strin
 Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, std::int64_t heads, std::int64_t steps,
              double peak, std::int64_t micro)
 {
-    constexpr std::int64_t kSequences = 512;
     Project project = sized("transformer", depth, width, heads);
-    project.data.source = JsonLinesData{
-        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
+    readText(project, 32'000);
     project.data.documents = {.rows = DocumentRows::Single, .lines = true};
-    project.network.stem = tokenStem();
-    project.network.head = tokenHead();
     project.initialisation.scaleResidualByDepth = false;
     TrainingPlan& plan = project.training;
-    plan.sequenceLength = 256;
-    plan.batch = micro;
-    plan.accumulate = kSequences / micro;
-    plan.steps = steps;
+    setSteps(plan, 256, 512, micro, steps);
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weightDecay = 0};
     plan.learningRate = {.peak = peak, .warmupSteps = steps / 10, .curve = RateCurve::Cosine, .finalFraction = 0.1};
     plan.clipNorm = 0;
@@ -197,7 +210,6 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
 Recipe bert(const std::string& name, const std::string& title, std::int64_t depth, std::int64_t width,
             std::int64_t heads, std::int64_t batch, std::int64_t steps, const std::string& schedule)
 {
-    constexpr std::int64_t kMicro = 64;
     constexpr std::int64_t kPositions = 512;
     Project project = sized("gpt", depth, width, heads);
     Network& network = project.network;
@@ -211,10 +223,7 @@ Recipe bert(const std::string& name, const std::string& title, std::int64_t dept
     dropEverywhere(network, "norm");
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 0.02, .scaleResidualByDepth = false};
     TrainingPlan& plan = project.training;
-    plan.sequenceLength = 128;
-    plan.batch = kMicro;
-    plan.accumulate = batch / kMicro;
-    plan.steps = steps;
+    setSteps(plan, 128, batch, 64, steps);
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-6, .weightDecay = 0.01};
     plan.learningRate = {.peak = 1e-4,
                          .warmupSteps = 10'000,
@@ -233,27 +242,15 @@ Recipe bert(const std::string& name, const std::string& title, std::int64_t dept
 /// UL2 as RaPTr trains it (section 4.3): a decoder of 1.6 billion weights. The paper does not print its widths.
 Recipe ul2()
 {
-    constexpr std::int64_t kSequences = 512;
-    constexpr std::int64_t kMicro = 8;
     Project project = sized("transformer", 24, 2048, 16);
-    project.data.source = JsonLinesData{
-        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'128}};
+    readText(project, 32'128);
     Network& network = project.network;
     network.objective = Objective::Denoising;
-    network.stem = tokenStem();
-    network.head = tokenHead();
     network.tieHead = true;
-    for (Node& node : network.blocks.front().graph.nodes) {
-        if (node.name == "gate" || node.name == "up") {
-            node.params["out"] = std::string("4*d");
-        }
-    }
+    setHidden(network, std::string("4*d"));
     project.initialisation.scaleResidualByDepth = false;
     TrainingPlan& plan = project.training;
-    plan.sequenceLength = 512;
-    plan.batch = kMicro;
-    plan.accumulate = kSequences / kMicro;
-    plan.steps = 400'000;
+    setSteps(plan, 512, 512, 8, 400'000);
     plan.optimiser = Adafactor{};
     plan.learningRate = {.peak = 1e-2,
                          .warmupSteps = 10'000,

@@ -30,6 +30,12 @@ struct Recipe {
 void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value);
 /// Returns a network of `depth` layers of a block preset under the plain residual, without stem and head.
 [[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
+/// Sets the hidden features of a SwiGLU.
+void setHidden(Network& network, const ParamValue& hidden);
+/// Gives a language model text of `vocabulary` tokens.
+void readText(Project& project, std::int64_t vocabulary);
+/// Sets steps of `sequences` sequences, in micro-batches of `batch`.
+void setSteps(TrainingPlan& plan, std::int64_t length, std::int64_t sequences, std::int64_t batch, std::int64_t steps);
 /// Returns pictures of three channels that a person names later.
 [[nodiscard]] PictureData picturesOf(std::int64_t side, std::int64_t classes);
 /// Returns pictures in 1,000 classes with the crops and flips of torchvision's reference training. A hundredth
