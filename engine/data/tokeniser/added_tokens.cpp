@@ -91,7 +91,7 @@ TokenFinder::Match TokenFinder::next(std::string_view text, std::size_t begin) c
     return {};
 }
 
-void AddedTokens::read(const Part& file, const TokenTable& table, const Normaliser* normaliser)
+void AddedTokens::read(const Part& file, const TokenTable& table, const Normaliser& normaliser)
 {
     if (!file.has("added_tokens")) {
         return;
@@ -114,8 +114,8 @@ void AddedTokens::read(const Part& file, const TokenTable& table, const Normalis
         token.special = part.flag("special", false);
         token.normalised = part.flag("normalized", !token.special);
         token.decoded = token.content;
-        if (token.normalised && normaliser != nullptr) {
-            if (const Status status = normaliser->apply(token.decoded, TextStart::Begins); !status) {
+        if (token.normalised && normaliser) {
+            if (const Status status = normaliser(token.decoded, TextStart::Begins); !status) {
                 part.fail(status.error().text());
                 return;
             }

@@ -55,8 +55,8 @@ public:
     AddedTokens(const AddedTokens&) = delete;
     AddedTokens& operator=(const AddedTokens&) = delete;
 
-    /// Reads the added tokens. `normaliser` may be null.
-    void read(const Part& file, const TokenTable& table, const Normaliser* normaliser);
+    /// Reads the added tokens. `normaliser` may be empty.
+    void read(const Part& file, const TokenTable& table, const Normaliser& normaliser);
     /// Returns null for an unknown id.
     [[nodiscard]] const AddedToken* find(std::uint32_t id) const;
     [[nodiscard]] const AddedToken* find(std::string_view content) const;

@@ -42,10 +42,10 @@ private:
 } // namespace
 
 struct JsonTokeniser::Parts {
-    std::unique_ptr<Normaliser> normaliser; ///< may be null, as may the splitter and the decoder
-    std::unique_ptr<Splitter> splitter;
+    Normaliser normaliser; ///< may be empty, as may the splitter and the decoder
+    Splitter splitter;
     std::unique_ptr<TokenModel> model;
-    std::unique_ptr<Decoder> decoder;
+    Decoder decoder;
     AddedTokens added;
     DocumentMarks marks;
     mutable CachePool caches;
@@ -77,7 +77,7 @@ void JsonTokeniser::Parts::read(const Part& file)
     if (file.failed()) {
         return;
     }
-    added.read(file, model->table(), normaliser.get());
+    added.read(file, model->table(), normaliser);
     if (file.has("post_processor")) {
         const Part processor = file.part("post_processor");
         marks = readMarks(processor);
@@ -107,7 +107,7 @@ Status JsonTokeniser::Parts::encodeWord(std::string_view word, bool bytes, WordC
 Status JsonTokeniser::Parts::encodePieces(Pieces pieces, WordCache& cache, std::vector<std::uint32_t>& ids) const
 {
     if (splitter) {
-        RESIDUA_TRY(splitter->apply(pieces));
+        RESIDUA_TRY(splitter(pieces));
     }
     std::vector<Span> parts;
     for (const Span span : pieces.spans) {
@@ -136,7 +136,7 @@ Status JsonTokeniser::Parts::encode(std::string_view text, TextStart start, Word
         std::string normal(raw.of(text));
         const TextStart here = raw.begin == 0 ? start : TextStart::Begins;
         if (normaliser) {
-            RESIDUA_TRY(normaliser->apply(normal, here));
+            RESIDUA_TRY(normaliser(normal, here));
         }
         const auto takeText = [&](Span part) {
             Pieces pieces{std::string(part.of(normal)),
@@ -215,7 +215,7 @@ std::string JsonTokeniser::decode(std::span<const std::int64_t> ids) const
         }
     }
     if (m_parts->decoder) {
-        m_parts->decoder->apply(tokens);
+        m_parts->decoder(tokens);
     }
     std::string text;
     for (const std::string& token : tokens) {

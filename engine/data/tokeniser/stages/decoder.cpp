@@ -14,24 +14,9 @@
 namespace residua::engine {
 namespace {
 
-using DecoderPtr = std::unique_ptr<Decoder>;
 using Tokens = std::vector<std::string>;
 
 constexpr std::string_view kReplacement = "\uFFFD";
-
-class TokenChange : public Decoder {
-public:
-    explicit TokenChange(std::function<void(Tokens&)> change) : m_change(std::move(change)) {}
-    void apply(Tokens& tokens) const override { m_change(tokens); }
-
-private:
-    std::function<void(Tokens&)> m_change;
-};
-
-DecoderPtr tokenChange(std::function<void(Tokens&)> change)
-{
-    return std::make_unique<TokenChange>(std::move(change));
-}
 
 std::string joined(const Tokens& tokens)
 {
@@ -49,15 +34,15 @@ void replaceAll(std::string& text, std::string_view from, std::string_view to)
     }
 }
 
-DecoderPtr makeByteLevelDecoder(const Part&)
+Decoder makeByteLevelDecoder(const Part&)
 {
-    return tokenChange([](Tokens& tokens) {
+    return [](Tokens& tokens) {
         std::string bytes;
         for (const std::string& token : tokens) {
             bytes += charactersAsBytes(token).value_or(token);
         }
         tokens = {repairedUtf8(bytes)};
-    });
+    };
 }
 
 std::optional<char> byteOf(std::string_view token)
@@ -85,9 +70,9 @@ void flushBytes(std::string& bytes, Tokens& result)
     bytes.clear();
 }
 
-DecoderPtr makeByteFallbackDecoder(const Part&)
+Decoder makeByteFallbackDecoder(const Part&)
 {
-    return tokenChange([](Tokens& tokens) {
+    return [](Tokens& tokens) {
         Tokens result;
         std::string bytes;
         for (std::string& token : tokens) {
@@ -100,23 +85,23 @@ DecoderPtr makeByteFallbackDecoder(const Part&)
         }
         flushBytes(bytes, result);
         tokens = std::move(result);
-    });
+    };
 }
 
-DecoderPtr makeFuseDecoder(const Part&)
+Decoder makeFuseDecoder(const Part&)
 {
-    return tokenChange([](Tokens& tokens) { tokens = {joined(tokens)}; });
+    return [](Tokens& tokens) { tokens = {joined(tokens)}; };
 }
 
-DecoderPtr makeMetaspaceDecoder(const Part& part)
+Decoder makeMetaspaceDecoder(const Part& part)
 {
     const Metaspace metaspace = readMetaspace(part);
     const bool drops = metaspace.before != Metaspace::Before::Never;
-    return tokenChange([mark = metaspace.mark, drops](Tokens& tokens) {
+    return [mark = metaspace.mark, drops](Tokens& tokens) {
         for (std::string& token : tokens) {
             replaceAll(token, mark, &token == tokens.data() && drops ? "" : " ");
         }
-    });
+    };
 }
 
 void tidy(std::string& text)
@@ -129,11 +114,11 @@ void tidy(std::string& text)
     }
 }
 
-DecoderPtr makeWordPieceDecoder(const Part& part)
+Decoder makeWordPieceDecoder(const Part& part)
 {
     const std::string prefix = part.text("prefix", "##");
     const bool cleans = part.flag("cleanup", true);
-    return tokenChange([=](Tokens& tokens) {
+    return [=](Tokens& tokens) {
         for (std::string& token : tokens) {
             if (&token != tokens.data()) {
                 token = token.starts_with(prefix) ? token.substr(prefix.size()) : " " + token;
@@ -142,30 +127,30 @@ DecoderPtr makeWordPieceDecoder(const Part& part)
                 tidy(token);
             }
         }
-    });
+    };
 }
 
-DecoderPtr makeBpeDecoder(const Part& part)
+Decoder makeBpeDecoder(const Part& part)
 {
     const std::string suffix = part.text("suffix", "</w>");
-    return tokenChange([=](Tokens& tokens) {
+    return [=](Tokens& tokens) {
         for (std::string& token : tokens) {
             if (!suffix.empty()) {
                 replaceAll(token, suffix, &token == &tokens.back() ? "" : " ");
             }
         }
-    });
+    };
 }
 
-DecoderPtr makeReplaceDecoder(const Part& part)
+Decoder makeReplaceDecoder(const Part& part)
 {
-    return tokenChange([pattern = part.pattern("pattern"), content = part.text("content", "")](Tokens& tokens) {
+    return [pattern = part.pattern("pattern"), content = part.text("content", "")](Tokens& tokens) {
         for (std::string& token : tokens) {
             if (isUtf8(token)) {
                 static_cast<void>(pattern.replace(token, content)); // a token for which the search fails is unchanged
             }
         }
-    });
+    };
 }
 
 void stripToken(std::string& token, const std::string& content, std::int64_t start, std::int64_t stop)
@@ -178,24 +163,24 @@ void stripToken(std::string& token, const std::string& content, std::int64_t sta
     }
 }
 
-DecoderPtr makeStripDecoder(const Part& part)
+Decoder makeStripDecoder(const Part& part)
 {
     const std::string content = part.character("content", " ");
     const std::int64_t start = part.number("start", 0);
     const std::int64_t stop = part.number("stop", 0);
-    return tokenChange([=](Tokens& tokens) {
+    return [=](Tokens& tokens) {
         for (std::string& token : tokens) {
             stripToken(token, content, start, stop);
         }
-    });
+    };
 }
 
-DecoderPtr makeCtcDecoder(const Part& part)
+Decoder makeCtcDecoder(const Part& part)
 {
     const std::string pad = part.text("pad_token", "<pad>");
     const std::string delimiter = part.text("word_delimiter_token", "|");
     const bool cleans = part.flag("cleanup", true);
-    return tokenChange([=](Tokens& tokens) {
+    return [=](Tokens& tokens) {
         tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
         for (std::string& token : tokens) {
             if (!pad.empty()) {
@@ -206,39 +191,28 @@ DecoderPtr makeCtcDecoder(const Part& part)
                 replaceAll(token, delimiter, " ");
             }
         }
-    });
+    };
 }
 
-class DecoderSequence : public Decoder {
-public:
-    explicit DecoderSequence(std::vector<DecoderPtr> parts) : m_parts(std::move(parts)) {}
-    void apply(Tokens& tokens) const override
-    {
-        for (const DecoderPtr& part : m_parts) {
-            part->apply(tokens);
-        }
-    }
-
-private:
-    std::vector<DecoderPtr> m_parts;
-};
-
-DecoderPtr makeDecoderSequence(const Part& part)
+Decoder makeDecoderSequence(const Part& part)
 {
-    auto parts = mapped(part.parts("decoders"), [](const Part& each) { return makeDecoder(each); });
-    return std::make_unique<DecoderSequence>(std::move(parts));
+    return [parts = mapped(part.parts("decoders"), makeDecoder)](Tokens& tokens) {
+        for (const Decoder& each : parts) {
+            each(tokens);
+        }
+    };
 }
 
-constexpr Maker<DecoderPtr> kDecoders[] = {{"ByteLevel", &makeByteLevelDecoder},
-                                           {"ByteFallback", &makeByteFallbackDecoder},
-                                           {"Fuse", &makeFuseDecoder},
-                                           {"Metaspace", &makeMetaspaceDecoder},
-                                           {"WordPiece", &makeWordPieceDecoder},
-                                           {"BPEDecoder", &makeBpeDecoder},
-                                           {"Replace", &makeReplaceDecoder},
-                                           {"Strip", &makeStripDecoder},
-                                           {"CTC", &makeCtcDecoder},
-                                           {"Sequence", &makeDecoderSequence}};
+constexpr Maker<Decoder> kDecoders[] = {{"ByteLevel", &makeByteLevelDecoder},
+                                        {"ByteFallback", &makeByteFallbackDecoder},
+                                        {"Fuse", &makeFuseDecoder},
+                                        {"Metaspace", &makeMetaspaceDecoder},
+                                        {"WordPiece", &makeWordPieceDecoder},
+                                        {"BPEDecoder", &makeBpeDecoder},
+                                        {"Replace", &makeReplaceDecoder},
+                                        {"Strip", &makeStripDecoder},
+                                        {"CTC", &makeCtcDecoder},
+                                        {"Sequence", &makeDecoderSequence}};
 
 /// Returns the length of the longest incomplete character at the beginning of `text`; at least one.
 std::size_t brokenLength(std::string_view text)
@@ -261,7 +235,7 @@ std::size_t brokenLength(std::string_view text)
 
 } // namespace
 
-std::unique_ptr<Decoder> makeDecoder(const Part& part)
+Decoder makeDecoder(const Part& part)
 {
     return madeBy(kDecoders, part);
 }

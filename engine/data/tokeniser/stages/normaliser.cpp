@@ -13,25 +13,13 @@
 namespace residua::engine {
 namespace {
 
-using NormaliserPtr = std::unique_ptr<Normaliser>;
-
-/// A normaliser that cannot fail.
-class TextChange : public Normaliser {
-public:
-    explicit TextChange(std::function<void(std::string& text)> change) : m_change(std::move(change)) {}
-    Status apply(std::string& text, TextStart) const override
-    {
-        m_change(text);
-        return Done{};
-    }
-
-private:
-    std::function<void(std::string&)> m_change;
-};
-
-NormaliserPtr textChange(std::function<void(std::string&)> change)
+/// Returns a normaliser that cannot fail.
+Normaliser textChange(std::function<void(std::string&)> change)
 {
-    return std::make_unique<TextChange>(std::move(change));
+    return [change = std::move(change)](std::string& text, TextStart) {
+        change(text);
+        return Status(Done{});
+    };
 }
 
 /// Replaces each character by the text that `put` appends for it.
@@ -47,12 +35,12 @@ void rewrite(std::string& text, const Put& put)
 }
 
 template <NormalForm form>
-NormaliserPtr makeFormNormaliser(const Part&)
+Normaliser makeFormNormaliser(const Part&)
 {
     return textChange([](std::string& text) { text = normalised(text, form); });
 }
 
-NormaliserPtr makeLowercaseNormaliser(const Part&)
+Normaliser makeLowercaseNormaliser(const Part&)
 {
     return textChange([](std::string& text) { text = lowercased(text); });
 }
@@ -66,7 +54,7 @@ void dropMarks(std::string& text, bool (*drops)(char32_t))
     });
 }
 
-NormaliserPtr makeStripAccentsNormaliser(const Part&)
+Normaliser makeStripAccentsNormaliser(const Part&)
 {
     return textChange([](std::string& text) { dropMarks(text, &isMark); });
 }
@@ -97,7 +85,7 @@ void spaceCjk(std::string& result, char32_t character)
     result += apart ? " " : "";
 }
 
-NormaliserPtr makeBertNormaliser(const Part& part)
+Normaliser makeBertNormaliser(const Part& part)
 {
     const bool clean = part.flag("clean_text", true);
     const bool cjk = part.flag("handle_chinese_chars", true);
@@ -141,7 +129,7 @@ void stripText(std::string& text, bool left, bool right)
     text = text.substr(begin, end - begin);
 }
 
-NormaliserPtr makeStripNormaliser(const Part& part)
+Normaliser makeStripNormaliser(const Part& part)
 {
     const bool left = part.flag("strip_left", true);
     const bool right = part.flag("strip_right", true);
@@ -161,7 +149,7 @@ bool spaceInTranslation(char32_t character)
 }
 
 /// Makes a normaliser with SentencePiece's rules for machine translation.
-NormaliserPtr makeNmtNormaliser(const Part&)
+Normaliser makeNmtNormaliser(const Part&)
 {
     return textChange([](std::string& text) {
         rewrite(text, [](std::string& result, char32_t character) {
@@ -172,47 +160,26 @@ NormaliserPtr makeNmtNormaliser(const Part&)
     });
 }
 
-NormaliserPtr makeByteLevelNormaliser(const Part&)
+Normaliser makeByteLevelNormaliser(const Part&)
 {
     return textChange([](std::string& text) { text = bytesAsCharacters(text); });
 }
 
-class Prepend : public Normaliser {
-public:
-    explicit Prepend(std::string text) : m_text(std::move(text)) {}
-    Status apply(std::string& text, TextStart start) const override
-    {
-        if (!text.empty() && start == TextStart::Begins) {
-            text.insert(0, m_text);
-        }
-        return Done{};
-    }
-
-private:
-    std::string m_text;
-};
-
-NormaliserPtr makePrependNormaliser(const Part& part)
+Normaliser makePrependNormaliser(const Part& part)
 {
-    return std::make_unique<Prepend>(part.text("prepend", ""));
+    return [before = part.text("prepend", "")](std::string& text, TextStart start) {
+        if (!text.empty() && start == TextStart::Begins) {
+            text.insert(0, before);
+        }
+        return Status(Done{});
+    };
 }
 
-class ReplaceNormaliser : public Normaliser {
-public:
-    ReplaceNormaliser(Pattern pattern, std::string content)
-        : m_pattern(std::move(pattern)), m_content(std::move(content))
-    {
-    }
-    Status apply(std::string& text, TextStart) const override { return m_pattern.replace(text, m_content); }
-
-private:
-    Pattern m_pattern;
-    std::string m_content;
-};
-
-NormaliserPtr makeReplaceNormaliser(const Part& part)
+Normaliser makeReplaceNormaliser(const Part& part)
 {
-    return std::make_unique<ReplaceNormaliser>(part.pattern("pattern"), part.text("content", ""));
+    return [pattern = part.pattern("pattern"), content = part.text("content", "")](std::string& text, TextStart) {
+        return pattern.replace(text, content);
+    };
 }
 
 /// Looks up a grapheme of less than six bytes as a whole, else character by character, as in the models' training.
@@ -231,7 +198,7 @@ void mapGrapheme(const std::string& map, std::string_view grapheme, std::string&
     }
 }
 
-NormaliserPtr makePrecompiledNormaliser(const Part& part)
+Normaliser makePrecompiledNormaliser(const Part& part)
 {
     auto map = base64Bytes(part.text("precompiled_charsmap", ""));
     if (!map || !isSoundCharsmap(*map)) {
@@ -245,45 +212,34 @@ NormaliserPtr makePrecompiledNormaliser(const Part& part)
     });
 }
 
-class NormaliserSequence : public Normaliser {
-public:
-    explicit NormaliserSequence(std::vector<NormaliserPtr> parts) : m_parts(std::move(parts)) {}
-    Status apply(std::string& text, TextStart start) const override
-    {
-        for (const NormaliserPtr& part : m_parts) {
-            RESIDUA_TRY(part->apply(text, start));
+Normaliser makeNormaliserSequence(const Part& part)
+{
+    return [parts = mapped(part.parts("normalizers"), makeNormaliser)](std::string& text, TextStart start) -> Status {
+        for (const Normaliser& each : parts) {
+            RESIDUA_TRY(each(text, start));
         }
         return Done{};
-    }
-
-private:
-    std::vector<NormaliserPtr> m_parts;
-};
-
-NormaliserPtr makeNormaliserSequence(const Part& part)
-{
-    auto parts = mapped(part.parts("normalizers"), [](const Part& each) { return makeNormaliser(each); });
-    return std::make_unique<NormaliserSequence>(std::move(parts));
+    };
 }
 
-constexpr Maker<NormaliserPtr> kNormalisers[] = {{"NFC", &makeFormNormaliser<NormalForm::C>},
-                                                 {"NFD", &makeFormNormaliser<NormalForm::D>},
-                                                 {"NFKC", &makeFormNormaliser<NormalForm::KC>},
-                                                 {"NFKD", &makeFormNormaliser<NormalForm::KD>},
-                                                 {"Lowercase", &makeLowercaseNormaliser},
-                                                 {"StripAccents", &makeStripAccentsNormaliser},
-                                                 {"BertNormalizer", &makeBertNormaliser},
-                                                 {"Strip", &makeStripNormaliser},
-                                                 {"Nmt", &makeNmtNormaliser},
-                                                 {"ByteLevel", &makeByteLevelNormaliser},
-                                                 {"Prepend", &makePrependNormaliser},
-                                                 {"Replace", &makeReplaceNormaliser},
-                                                 {"Precompiled", &makePrecompiledNormaliser},
-                                                 {"Sequence", &makeNormaliserSequence}};
+constexpr Maker<Normaliser> kNormalisers[] = {{"NFC", &makeFormNormaliser<NormalForm::C>},
+                                              {"NFD", &makeFormNormaliser<NormalForm::D>},
+                                              {"NFKC", &makeFormNormaliser<NormalForm::KC>},
+                                              {"NFKD", &makeFormNormaliser<NormalForm::KD>},
+                                              {"Lowercase", &makeLowercaseNormaliser},
+                                              {"StripAccents", &makeStripAccentsNormaliser},
+                                              {"BertNormalizer", &makeBertNormaliser},
+                                              {"Strip", &makeStripNormaliser},
+                                              {"Nmt", &makeNmtNormaliser},
+                                              {"ByteLevel", &makeByteLevelNormaliser},
+                                              {"Prepend", &makePrependNormaliser},
+                                              {"Replace", &makeReplaceNormaliser},
+                                              {"Precompiled", &makePrecompiledNormaliser},
+                                              {"Sequence", &makeNormaliserSequence}};
 
 } // namespace
 
-std::unique_ptr<Normaliser> makeNormaliser(const Part& part)
+Normaliser makeNormaliser(const Part& part)
 {
     return madeBy(kNormalisers, part);
 }

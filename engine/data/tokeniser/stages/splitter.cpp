@@ -11,8 +11,6 @@
 namespace residua::engine {
 namespace {
 
-using SplitterPtr = std::unique_ptr<Splitter>;
-
 /// Appends the matches and the stretches between them. The matches are the delimiters; with `inverted`, the stretches
 /// between them are.
 void appendStretches(Span part, const Span* begin, const Span* end, bool inverted, std::vector<Stretch>& stretches)
@@ -49,20 +47,6 @@ Status splitByPattern(Pieces& pieces, const Pattern& pattern, Delimiters delimit
     return Done{};
 }
 
-class Split : public Splitter {
-public:
-    Split(Pattern pattern, Delimiters delimiters, bool inverted)
-        : m_pattern(std::move(pattern)), m_delimiters(delimiters), m_inverted(inverted)
-    {
-    }
-    Status apply(Pieces& pieces) const override { return splitByPattern(pieces, m_pattern, m_delimiters, m_inverted); }
-
-private:
-    Pattern m_pattern;
-    Delimiters m_delimiters;
-    bool m_inverted;
-};
-
 Delimiters delimitersAt(const Part& part, const std::string& key, const char* otherwise)
 {
     const std::string name = part.text(key, otherwise);
@@ -75,21 +59,18 @@ Delimiters delimitersAt(const Part& part, const std::string& key, const char* ot
     return known.value_or(Delimiters::Removed);
 }
 
-SplitterPtr makePatternSplitter(const Part& part)
+Splitter makePatternSplitter(const Part& part)
 {
-    return std::make_unique<Split>(part.pattern("pattern"), delimitersAt(part, "behavior", ""),
-                                   part.flag("invert", false));
+    return [pattern = part.pattern("pattern"), delimiters = delimitersAt(part, "behavior", ""),
+            inverted = part.flag("invert", false)](Pieces& pieces) {
+        return splitByPattern(pieces, pattern, delimiters, inverted);
+    };
 }
 
-/// Splits at the characters for which `delimits` is true.
-class CharacterSplit : public Splitter {
-public:
-    CharacterSplit(std::function<bool(char32_t)> delimits, Delimiters delimiters)
-        : m_delimits(std::move(delimits)), m_delimiters(delimiters)
-    {
-    }
-    Status apply(Pieces& pieces) const override
-    {
+/// Returns a splitter at the characters for which `delimits` is true.
+Splitter characterSplit(std::function<bool(char32_t)> delimits, Delimiters delimiters)
+{
+    return [delimits = std::move(delimits), delimiters](Pieces& pieces) {
         std::vector<Span> result;
         std::vector<Span> found;
         std::vector<Stretch> stretches;
@@ -98,116 +79,87 @@ public:
             stretches.clear();
             for (std::size_t at = span.begin; at < span.end;) {
                 const std::size_t begin = at;
-                if (m_delimits(nextCodePoint(pieces.text, at))) {
+                if (delimits(nextCodePoint(pieces.text, at))) {
                     found.push_back({begin, at});
                 }
             }
             appendStretches(span, found.data(), found.data() + found.size(), false, stretches);
-            appendPieces(stretches, m_delimiters, result);
+            appendPieces(stretches, delimiters, result);
         }
         pieces.spans = std::move(result);
-        return Done{};
-    }
+        return Status(Done{});
+    };
+}
 
-private:
-    std::function<bool(char32_t)> m_delimits;
-    Delimiters m_delimiters;
-};
-
-SplitterPtr makeDigitsSplitter(const Part& part)
+Splitter makeDigitsSplitter(const Part& part)
 {
     const bool single = part.flag("individual_digits", false);
-    return std::make_unique<CharacterSplit>(&isNumeric, single ? Delimiters::Isolated : Delimiters::Contiguous);
+    return characterSplit(&isNumeric, single ? Delimiters::Isolated : Delimiters::Contiguous);
 }
 
-SplitterPtr makePunctuationSplitter(const Part& part)
+Splitter makePunctuationSplitter(const Part& part)
 {
-    return std::make_unique<CharacterSplit>(&isPunctuation, delimitersAt(part, "behavior", "Isolated"));
+    return characterSplit(&isPunctuation, delimitersAt(part, "behavior", "Isolated"));
 }
 
-SplitterPtr makeSpaceSplitter(const Part&)
+Splitter makeSpaceSplitter(const Part&)
 {
-    return std::make_unique<CharacterSplit>(&isWhiteSpace, Delimiters::Removed);
+    return characterSplit(&isWhiteSpace, Delimiters::Removed);
 }
 
-SplitterPtr makeDelimiterSplitter(const Part& part)
+Splitter makeDelimiterSplitter(const Part& part)
 {
     const std::string text = part.character("delimiter", "");
     std::size_t at = 0;
     const char32_t delimiter = text.empty() ? U' ' : nextCodePoint(text, at);
-    return std::make_unique<CharacterSplit>([=](char32_t character) { return character == delimiter; },
-                                            Delimiters::Removed);
+    return characterSplit([=](char32_t character) { return character == delimiter; }, Delimiters::Removed);
 }
 
 /// Splits into runs of word characters and runs of other characters, except for white space.
-class WordSplit : public Splitter {
-public:
-    Status apply(Pieces& pieces) const override
-    {
-        std::vector<Span> result;
-        for (const Span span : pieces.spans) {
-            Kind last = Kind::Space;
-            for (std::size_t at = span.begin; at < span.end;) {
-                const std::size_t begin = at;
-                const Kind kind = kindOf(nextCodePoint(pieces.text, at));
-                if (kind != Kind::Space && kind == last) {
-                    result.back().end = at;
-                } else if (kind != Kind::Space) {
-                    result.push_back({begin, at});
-                }
-                last = kind;
-            }
-        }
-        pieces.spans = std::move(result);
-        return Done{};
-    }
-
-private:
+Status splitWords(Pieces& pieces)
+{
     enum class Kind { Space, Word, Other };
-    static Kind kindOf(char32_t character)
-    {
+    const auto kindOf = [](char32_t character) {
         constexpr char32_t kNonJoiner = 0x200c;
         constexpr char32_t kJoiner = 0x200d;
         if (isWordCharacter(character) || character == kNonJoiner || character == kJoiner) {
             return Kind::Word;
         }
         return isWhiteSpace(character) ? Kind::Space : Kind::Other;
+    };
+    std::vector<Span> result;
+    for (const Span span : pieces.spans) {
+        Kind last = Kind::Space;
+        for (std::size_t at = span.begin; at < span.end;) {
+            const std::size_t begin = at;
+            const Kind kind = kindOf(nextCodePoint(pieces.text, at));
+            if (kind != Kind::Space && kind == last) {
+                result.back().end = at;
+            } else if (kind != Kind::Space) {
+                result.push_back({begin, at});
+            }
+            last = kind;
+        }
     }
-};
-
-SplitterPtr makeWordSplitter(const Part&)
-{
-    return std::make_unique<WordSplit>();
+    pieces.spans = std::move(result);
+    return Done{};
 }
 
-class SplitterSequence : public Splitter {
-public:
-    explicit SplitterSequence(std::vector<SplitterPtr> parts) : m_parts(std::move(parts)) {}
-    Status apply(Pieces& pieces) const override
-    {
-        for (const SplitterPtr& part : m_parts) {
+Splitter inSequence(std::vector<Splitter> parts)
+{
+    return [parts = std::move(parts)](Pieces& pieces) -> Status {
+        for (const Splitter& part : parts) {
             pieces.writeBytes();
-            RESIDUA_TRY(part->apply(pieces));
+            RESIDUA_TRY(part(pieces));
         }
         return Done{};
-    }
-
-private:
-    std::vector<SplitterPtr> m_parts;
-};
-
-SplitterPtr makeSplitterSequence(const Part& part)
-{
-    auto parts = mapped(part.parts("pretokenizers"), [](const Part& each) { return makeSplitter(each); });
-    return std::make_unique<SplitterSequence>(std::move(parts));
+    };
 }
 
-SplitterPtr makeBertSplitter(const Part&)
+Splitter makeBertSplitter(const Part&)
 {
-    std::vector<SplitterPtr> parts;
-    parts.push_back(std::make_unique<CharacterSplit>(&isWhiteSpace, Delimiters::Removed));
-    parts.push_back(std::make_unique<CharacterSplit>(&isPunctuation, Delimiters::Isolated));
-    return std::make_unique<SplitterSequence>(std::move(parts));
+    return inSequence(
+        {characterSplit(&isWhiteSpace, Delimiters::Removed), characterSplit(&isPunctuation, Delimiters::Isolated)});
 }
 
 /// Rewrites each span: `put` appends the new text and receives whether text may be added before it.
@@ -229,35 +181,7 @@ void rewriteSpans(Pieces& pieces, const Put& put)
 constexpr std::string_view kBytePieces =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-class ByteLevelSplitter : public Splitter {
-public:
-    ByteLevelSplitter(std::optional<Pattern> pattern, bool spaceBefore)
-        : m_pattern(std::move(pattern)), m_spaceBefore(spaceBefore)
-    {
-    }
-    Status apply(Pieces& pieces) const override
-    {
-        if (m_spaceBefore) {
-            rewriteSpans(pieces, [&](std::string& text, Span span, bool open) {
-                const std::string_view piece = span.of(pieces.text);
-                text += open && !piece.starts_with(' ') ? " " : "";
-                text += piece;
-            });
-        }
-        Status status = Done{};
-        if (m_pattern) {
-            status = splitByPattern(pieces, *m_pattern, Delimiters::Isolated, false);
-        }
-        pieces.bytes = true;
-        return status;
-    }
-
-private:
-    std::optional<Pattern> m_pattern;
-    bool m_spaceBefore;
-};
-
-SplitterPtr makeByteLevelSplitter(const Part& part)
+Splitter makeByteLevelSplitter(const Part& part)
 {
     std::optional<Pattern> pattern;
     if (part.flag("use_regex", true)) {
@@ -268,93 +192,81 @@ SplitterPtr makeByteLevelSplitter(const Part& part)
         }
         pattern = *std::move(compiled);
     }
-    return std::make_unique<ByteLevelSplitter>(std::move(pattern), part.flag("add_prefix_space", true));
+    return [pattern = std::move(pattern), spaceBefore = part.flag("add_prefix_space", true)](Pieces& pieces) {
+        if (spaceBefore) {
+            rewriteSpans(pieces, [&](std::string& text, Span span, bool open) {
+                const std::string_view piece = span.of(pieces.text);
+                text += open && !piece.starts_with(' ') ? " " : "";
+                text += piece;
+            });
+        }
+        Status status = Done{};
+        if (pattern) {
+            status = splitByPattern(pieces, *pattern, Delimiters::Isolated, false);
+        }
+        pieces.bytes = true;
+        return status;
+    };
 }
 
 /// Replaces spaces by a visible character, with which each piece begins.
-class MetaspaceSplitter : public Splitter {
-public:
-    MetaspaceSplitter(Metaspace metaspace, bool splits)
-        : m_mark(std::move(metaspace.mark)),
-          m_pattern(Pattern::literal(m_mark)),
-          m_before(metaspace.before),
-          m_splits(splits)
-    {
-    }
-    Status apply(Pieces& pieces) const override
-    {
+Splitter makeMetaspaceSplitter(const Part& part)
+{
+    const Metaspace metaspace = readMetaspace(part);
+    return [metaspace, pattern = Pattern::literal(metaspace.mark), splits = part.flag("split", true)](Pieces& pieces) {
         rewriteSpans(pieces, [&](std::string& text, Span span, bool open) {
             const std::string_view piece = span.of(pieces.text);
             const bool first = pieces.isFirst && span.begin == 0;
-            const bool wanted =
-                m_before == Metaspace::Before::Always || (m_before == Metaspace::Before::First && first);
-            text += wanted && open && !piece.starts_with(' ') && !piece.starts_with(m_mark) ? m_mark : "";
+            const bool wanted = metaspace.before == Metaspace::Before::Always ||
+                                (metaspace.before == Metaspace::Before::First && first);
+            text +=
+                wanted && open && !piece.starts_with(' ') && !piece.starts_with(metaspace.mark) ? metaspace.mark : "";
             for (const char byte : piece) {
                 if (byte == ' ') {
-                    text += m_mark;
+                    text += metaspace.mark;
                 } else {
                     text += byte;
                 }
             }
         });
-        return m_splits ? splitByPattern(pieces, m_pattern, Delimiters::MergedWithNext, false) : Status(Done{});
-    }
-
-private:
-    std::string m_mark;
-    Pattern m_pattern;
-    Metaspace::Before m_before;
-    bool m_splits;
-};
-
-SplitterPtr makeMetaspaceSplitter(const Part& part)
-{
-    return std::make_unique<MetaspaceSplitter>(readMetaspace(part), part.flag("split", true));
+        return splits ? splitByPattern(pieces, pattern, Delimiters::MergedWithNext, false) : Status(Done{});
+    };
 }
 
-class FixedLength : public Splitter {
-public:
-    explicit FixedLength(std::int64_t length) : m_length(length) {}
-    Status apply(Pieces& pieces) const override
-    {
+Splitter makeFixedLengthSplitter(const Part& part)
+{
+    const std::int64_t length = part.number("length", 5);
+    if (length < 1) {
+        part.part("length").fail("is " + std::to_string(length) + ", expected at least 1");
+    }
+    return [length](Pieces& pieces) {
         std::vector<Span> result;
         for (const Span span : pieces.spans) {
             for (std::size_t at = span.begin; at < span.end;) {
                 const std::size_t begin = at;
-                for (std::int64_t i = 0; i < m_length && at < span.end; ++i) {
+                for (std::int64_t i = 0; i < length && at < span.end; ++i) {
                     at += utf8Length(std::string_view(pieces.text).substr(at));
                 }
                 result.push_back({begin, at});
             }
         }
         pieces.spans = std::move(result);
-        return Done{};
-    }
-
-private:
-    std::int64_t m_length;
-};
-
-SplitterPtr makeFixedLengthSplitter(const Part& part)
-{
-    const std::int64_t length = part.number("length", 5);
-    if (length < 1) {
-        part.part("length").fail("is " + std::to_string(length) + ", expected at least 1");
-    }
-    return std::make_unique<FixedLength>(length);
+        return Status(Done{});
+    };
 }
 
-constexpr Maker<SplitterPtr> kSplitters[] = {{"ByteLevel", &makeByteLevelSplitter},
-                                             {"Metaspace", &makeMetaspaceSplitter},
-                                             {"Split", &makePatternSplitter},
-                                             {"Digits", &makeDigitsSplitter},
-                                             {"Punctuation", &makePunctuationSplitter},
-                                             {"Whitespace", &makeWordSplitter},
-                                             {"WhitespaceSplit", &makeSpaceSplitter},
-                                             {"BertPreTokenizer", &makeBertSplitter},
-                                             {"CharDelimiterSplit", &makeDelimiterSplitter},
-                                             {"FixedLength", &makeFixedLengthSplitter},
-                                             {"Sequence", &makeSplitterSequence}};
+constexpr Maker<Splitter> kSplitters[] = {
+    {"ByteLevel", &makeByteLevelSplitter},
+    {"Metaspace", &makeMetaspaceSplitter},
+    {"Split", &makePatternSplitter},
+    {"Digits", &makeDigitsSplitter},
+    {"Punctuation", &makePunctuationSplitter},
+    {"Whitespace", [](const Part&) -> Splitter { return splitWords; }},
+    {"WhitespaceSplit", &makeSpaceSplitter},
+    {"BertPreTokenizer", &makeBertSplitter},
+    {"CharDelimiterSplit", &makeDelimiterSplitter},
+    {"FixedLength", &makeFixedLengthSplitter},
+    {"Sequence", [](const Part& part) { return inSequence(mapped(part.parts("pretokenizers"), makeSplitter)); }}};
 
 } // namespace
 
@@ -367,7 +279,7 @@ void Pieces::writeBytes()
     bytes = false;
 }
 
-std::unique_ptr<Splitter> makeSplitter(const Part& part)
+Splitter makeSplitter(const Part& part)
 {
     return madeBy(kSplitters, part);
 }

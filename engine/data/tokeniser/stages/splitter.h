@@ -6,7 +6,7 @@
 #include "engine/data/tokeniser/stages/stages.h"
 #include "projects/base/result.h"
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,14 +24,10 @@ struct Pieces {
     void writeBytes();
 };
 
-/// Cuts text into pieces. Immutable; any thread.
-class Splitter {
-public:
-    virtual ~Splitter() = default;
-    [[nodiscard]] virtual Status apply(Pieces& pieces) const = 0;
-};
+/// Cuts text into pieces. Any thread.
+using Splitter = std::function<Status(Pieces& pieces)>;
 
-/// Makes the splitter that a component of tokenizer.json describes; null if the part has failed.
-[[nodiscard]] std::unique_ptr<Splitter> makeSplitter(const Part& part);
+/// Makes the splitter that a component of tokenizer.json describes; empty if the part has failed.
+[[nodiscard]] Splitter makeSplitter(const Part& part);
 
 } // namespace residua::engine
