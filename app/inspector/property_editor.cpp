@@ -18,7 +18,6 @@
 #include <QLocale>
 #include <QMenu>
 #include <QPushButton>
-#include <QSignalBlocker>
 #include <QStyle>
 #include <QToolButton>
 #include <QToolTip>
@@ -167,16 +166,7 @@ void PropertyEditor::show(const QVariant& value)
     if (m_toggle) {
         m_toggle->setChecked(value.toBool());
     } else if (m_choice) {
-        const QSignalBlocker quiet(m_choice);
-        QStringList shown;
-        for (int i = 0; i < m_choice->count(); ++i) {
-            shown << m_choice->itemText(i);
-        }
-        if (shown != m_property.choices) {
-            m_choice->clear();
-            m_choice->addItems(m_property.choices);
-        }
-        m_choice->setCurrentIndex(value.toInt());
+        visualizers::offer(*m_choice, m_property.choices, value.toInt());
         m_choice->setPlaceholderText(tr("several"));
     } else {
         const bool real = m_property.kind == PropertyKind::Real;

@@ -64,11 +64,6 @@ void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& se
     }
 }
 
-void PaletteModel::setCostNow(const std::optional<projects::Cost>& cost)
-{
-    m_now = cost;
-}
-
 void PaletteModel::announceAdded()
 {
     const QModelIndex topologies = index(0, 0);

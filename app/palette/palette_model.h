@@ -31,7 +31,7 @@ public:
     /// Sets the project and the selection for costs and edits.
     void setContext(projects::ProjectSnapshot project, const Place& selection, std::size_t shown = 0);
     /// Sets the current cost of the project; nullopt if unknown.
-    void setCostNow(const std::optional<projects::Cost>& cost);
+    void setCostNow(const std::optional<projects::Cost>& cost) { m_now = cost; }
     /// Sets the user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
     /// Returns null for a group.

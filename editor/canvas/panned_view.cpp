@@ -164,11 +164,6 @@ void PannedView::lookAt(Point onMinimap, const Rect& bounds)
     }
 }
 
-void PannedView::stay()
-{
-    m_fitted = m_fitDue = false;
-}
-
 bool PannedView::stopMoving()
 {
     return std::exchange(m_moving, Moving::No) != Moving::No;

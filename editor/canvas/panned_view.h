@@ -83,7 +83,7 @@ public:
 private:
     enum class Moving { No, Pan, Minimap };
     /// Keeps the view where the user has moved it, so that it is no longer fitted.
-    void stay();
+    void stay() { m_fitted = m_fitDue = false; }
     /// Returns the framing with less space around the content if the view is too low or too narrow for it.
     [[nodiscard]] Framing shrunk(Framing framing) const;
     bool begin(const Rect& bounds, LeftButton left);

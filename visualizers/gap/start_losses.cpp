@@ -61,11 +61,6 @@ void StartLosses::remove(const std::string& key)
     }
 }
 
-bool StartLosses::isEmpty() const
-{
-    return m_starts.runs().empty();
-}
-
 void StartLosses::setTheme(resources::Theme theme)
 {
     m_curves->setTheme(theme);

@@ -19,7 +19,7 @@ public:
     explicit StartLosses(const ShownRuns& runs, QWidget* parent = nullptr);
     ~StartLosses() override;
 
-    [[nodiscard]] bool isEmpty() const;
+    [[nodiscard]] bool isEmpty() const { return m_starts.runs().empty(); }
     void setTheme(resources::Theme theme) override;
     [[nodiscard]] CsvText csvText() const override;
 

@@ -6,17 +6,11 @@
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/arrange.h"
-#include "visualizers/plot/plot_controls.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
-#include <QSlider>
-#include <QSpinBox>
 #include <QStringList>
-#include <QTimer>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -32,41 +26,17 @@ constexpr int kMostFeatures = 1'000'000;
 constexpr int kAllFeatures = -1;  ///< used instead of a feature's number
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
 
-/// Fills the box with the choices, if there are any, and the current one. Keeps an unchanged list, which may be open.
+/// Fills the box with the choices, if there are any, and the current one.
 template <class Choice>
 void fill(QComboBox& box, const QStringList& titles, const std::vector<Choice>& choices, const Choice& made)
 {
-    const QSignalBlocker quiet(box);
-    QStringList before;
-    for (int i = 0; i < box.count(); ++i) {
-        before << box.itemText(i);
-    }
-    if (before != titles) {
-        box.clear();
-        box.addItems(titles);
-    }
-    box.setCurrentIndex(static_cast<int>(std::ranges::find(choices, made) - choices.begin()));
+    offer(box, titles, static_cast<int>(std::ranges::find(choices, made) - choices.begin()));
     box.setVisible(!choices.empty());
 }
 
 } // namespace
 
-HeatmapControls::HeatmapControls(ShownMatrices& matrices, QWidget* parent)
-    : QWidget(parent),
-      kind(new PlotChoice(this)),
-      port(new PlotChoice(this)),
-      feature(new QSpinBox(this)),
-      value(new PlotChoice(this)),
-      distance(new QToolButton(this)),
-      effects(new QToolButton(this)),
-      pin(new QToolButton(this)),
-      play(new QToolButton(this)),
-      scrubber(new QSlider(Qt::Horizontal, this)),
-      stepLabel(new QLabel(this)),
-      readout(new QLabel(this)),
-      m_matrices(matrices),
-      m_choices(new ControlRows),
-      m_player(new QTimer(this))
+HeatmapControls::HeatmapControls(ShownMatrices& matrices, QWidget* parent) : QWidget(parent), m_matrices(matrices)
 {
     name();
     layOut();

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "visualizers/plot/plot_controls.h"
+
+#include <QLabel>
+#include <QSlider>
+#include <QSpinBox>
 #include <QString>
+#include <QTimer>
+#include <QToolButton>
 #include <QWidget>
 
 #include <string>
 
 class QAction;
 class QComboBox;
-class QLabel;
-class QSlider;
-class QSpinBox;
-class QTimer;
-class QToolButton;
 
 namespace residua::visualizers {
 
-class ControlRows;
 class ShownMatrices;
 
 /// The two rows above a heatmap, which select the contents and the step of `matrices`. The owner connects "by distance"
@@ -31,17 +32,17 @@ public:
     /// Adds a button for a command behind the choices.
     void addCommand(QAction* command);
 
-    QComboBox* kind; ///< of matrix
-    QComboBox* port;
-    QSpinBox* feature;
-    QComboBox* value;      ///< CellValue
-    QToolButton* distance; ///< shows the weights by distance instead of the grid
-    QToolButton* effects;  ///< shows the effects too; hidden until its owner has some
-    QToolButton* pin;
-    QToolButton* play;
-    QSlider* scrubber;
-    QLabel* stepLabel;
-    QLabel* readout;
+    QComboBox* kind = new PlotChoice(this); ///< of matrix
+    QComboBox* port = new PlotChoice(this);
+    QSpinBox* feature = new QSpinBox(this);
+    QComboBox* value = new PlotChoice(this);       ///< CellValue
+    QToolButton* distance = new QToolButton(this); ///< shows the weights by distance instead of the grid
+    QToolButton* effects = new QToolButton(this);  ///< shows the effects too; hidden until its owner has some
+    QToolButton* pin = new QToolButton(this);
+    QToolButton* play = new QToolButton(this);
+    QSlider* scrubber = new QSlider(Qt::Horizontal, this);
+    QLabel* stepLabel = new QLabel(this);
+    QLabel* readout = new QLabel(this);
 
 private:
     void name();
@@ -52,8 +53,8 @@ private:
     [[nodiscard]] QString titleOf(const std::string& of) const;
 
     ShownMatrices& m_matrices;
-    ControlRows* m_choices;
-    QTimer* m_player;
+    ControlRows* m_choices = new ControlRows;
+    QTimer* m_player = new QTimer(this);
 };
 
 } // namespace residua::visualizers

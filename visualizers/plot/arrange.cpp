@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/arrange.h"
 
+#include <QComboBox>
 #include <QLabel>
+#include <QSignalBlocker>
 
 namespace residua::visualizers {
 
@@ -69,6 +71,20 @@ void setNames(QWidget& widget, const char* object, const QString& accessible, co
     if (!toolTip.isEmpty()) {
         widget.setToolTip(toolTip);
     }
+}
+
+void offer(QComboBox& box, const QStringList& texts, int current)
+{
+    const QSignalBlocker quiet(box);
+    QStringList before;
+    for (int i = 0; i < box.count(); ++i) {
+        before << box.itemText(i);
+    }
+    if (before != texts) {
+        box.clear();
+        box.addItems(texts);
+    }
+    box.setCurrentIndex(current);
 }
 
 void makeRemark(QLabel& label, const char* object)

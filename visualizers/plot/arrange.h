@@ -2,10 +2,12 @@
 #pragma once
 
 #include <QBoxLayout>
+#include <QStringList>
 
 #include <initializer_list>
 #include <optional>
 
+class QComboBox;
 class QLabel;
 
 /// Names, rows and columns of widgets, for panels and dialogs.
@@ -39,7 +41,7 @@ struct LayoutRoom {
     int between = -1;
 };
 inline constexpr LayoutRoom kNoRoom{QMargins(), 0};
-/// Nothing around the parts, and the style's room between them.
+/// No room around the parts, and the style's room between them.
 inline constexpr LayoutRoom kNoMargins{QMargins(), -1};
 
 /// Make a layout of `owner`, or of another layout if `owner` is null. The parts become its children.
@@ -49,6 +51,9 @@ QHBoxLayout* makeRow(QWidget* owner, const LayoutRoom& room, std::initializer_li
 /// Sets the name by which tests, style sheets and saved states know a widget, the one that screen readers say, and the
 /// tool tip. An empty text changes nothing.
 void setNames(QWidget& widget, const char* object, const QString& accessible = {}, const QString& toolTip = {});
+/// Replaces the choices of a box and sets the current one, without a signal. Keeps an unchanged list, which may be
+/// open.
+void offer(QComboBox& box, const QStringList& texts, int current);
 /// Lets a label wrap its lines in the colour of remarks.
 void makeRemark(QLabel& label, const char* object = "");
 

@@ -113,11 +113,6 @@ void PlotLegend::setEntries(std::vector<Entry> entries)
     }
 }
 
-void PlotLegend::setTheme(resources::Theme theme)
-{
-    m_theme = theme;
-}
-
 void PlotLegend::setForPicture(bool forPicture)
 {
     m_forPicture = forPicture;

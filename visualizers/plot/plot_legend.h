@@ -47,7 +47,7 @@ public:
     [[nodiscard]] bool isBeside() const { return m_beside; }
     /// Returns the area of the text with this index, in pixels of the plot.
     [[nodiscard]] QRect cell(int index) const;
-    void setTheme(resources::Theme theme);
+    void setTheme(resources::Theme theme) { m_theme = theme; }
     /// If true, hidden entries are omitted, as in a picture of the plot.
     void setForPicture(bool forPicture);
     /// Returns the key of the entry under the pointer, or an empty text.

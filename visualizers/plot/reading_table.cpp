@@ -34,16 +34,6 @@ void ReadingTable::setRows(const QString& title, const QStringList& columns, std
     m_rows = std::move(rows);
 }
 
-void ReadingTable::moveTo(QPointF pointer)
-{
-    m_pointer = pointer;
-}
-
-void ReadingTable::setTheme(resources::Theme theme)
-{
-    m_theme = theme;
-}
-
 QString ReadingTable::text() const
 {
     QStringList lines{m_title};

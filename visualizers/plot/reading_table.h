@@ -29,8 +29,8 @@ public:
     /// `columns` name the values.
     void setRows(const QString& title, const QStringList& columns, std::vector<Row> rows);
     /// Places the table beside the pointer.
-    void moveTo(QPointF pointer);
-    void setTheme(resources::Theme theme);
+    void moveTo(QPointF pointer) { m_pointer = pointer; }
+    void setTheme(resources::Theme theme) { m_theme = theme; }
 
     /// Returns the area in pixels.
     [[nodiscard]] QRectF rect() const;

@@ -3,14 +3,9 @@
 
 #include "projects/base/ranges.h"
 #include "visualizers/plot/arrange.h"
-#include "visualizers/plot/plot_controls.h"
 
-#include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
 #include <QLayout>
-#include <QSignalBlocker>
-#include <QSlider>
 
 #include <cmath>
 #include <utility>
@@ -23,17 +18,7 @@ constexpr int kMostPoints = 1000; ///< of the moving average
 
 } // namespace
 
-RunPlotControls::RunPlotControls(QWidget* parent)
-    : QWidget(parent),
-      m_row(new ControlRows(this)),
-      m_axis(new PlotChoice(this)),
-      m_scale(new PlotChoice(this)),
-      m_smoothing(new QSlider(Qt::Horizontal, this)),
-      m_points(new QLabel(this)),
-      m_bounds(new QCheckBox(tr("bounds"), this)),
-      m_seeds(new QCheckBox(tr("seeds as a band"), this)),
-      m_stages(new PlotChoice(this)),
-      m_baseline(new PlotChoice(this))
+RunPlotControls::RunPlotControls(QWidget* parent) : QWidget(parent)
 {
     layOut();
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
@@ -89,11 +74,6 @@ void RunPlotControls::layOut()
     m_row->addWidget(m_stages);
 }
 
-XAxis RunPlotControls::axis() const
-{
-    return static_cast<XAxis>(m_axis->currentIndex());
-}
-
 QString RunPlotControls::axisName() const
 {
     return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds"), tr("environment steps")}.at(
@@ -124,11 +104,6 @@ double RunPlotControls::window() const
     return std::pow(10.0, 3.0 * m_smoothing->value() / kSmoothingSteps);
 }
 
-bool RunPlotControls::smooths() const
-{
-    return m_smoothing->value() > 0;
-}
-
 void RunPlotControls::chooseScale(int index)
 {
     constexpr std::pair<AxisScale, AxisScale> kScales[] = {
@@ -141,44 +116,9 @@ void RunPlotControls::chooseScale(int index)
     emit scaleChosen(kScales[index].first, kScales[index].second);
 }
 
-bool RunPlotControls::bounds() const
-{
-    return m_bounds->isChecked();
-}
-
-void RunPlotControls::offerBounds(bool offered)
-{
-    m_bounds->setVisible(offered);
-}
-
 void RunPlotControls::explainBounds(const QString& claims)
 {
     m_bounds->setToolTip(claims.isEmpty() ? tr("What theorems say of these losses") : claims);
-}
-
-bool RunPlotControls::seedsAsBand() const
-{
-    return m_seeds->isChecked();
-}
-
-void RunPlotControls::offerSeeds(bool offered)
-{
-    m_seeds->setVisible(offered);
-}
-
-/// An unchanged list is kept, because it may be open.
-void RunPlotControls::offer(QComboBox& box, const QStringList& texts, int shown)
-{
-    QStringList before;
-    for (int i = 0; i < box.count(); ++i) {
-        before << box.itemText(i);
-    }
-    const QSignalBlocker quiet(&box);
-    if (before != texts) {
-        box.clear();
-        box.addItems(texts);
-    }
-    box.setCurrentIndex(shown);
 }
 
 void RunPlotControls::offerBaselines(const QStringList& names, int shown)
