@@ -4,12 +4,8 @@
 #include "app/properties/place.h"
 #include "visualizers/plot/arrange.h"
 
-#include <QCheckBox>
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
-#include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -118,13 +114,7 @@ void BlockBar::fillGraphs(const projects::Project& project)
     add(projects::GraphRef::head());
 }
 
-SavePopup::SavePopup(QWidget* parent)
-    : QFrame(parent, Qt::Popup),
-      m_name(new QLineEdit(this)),
-      m_useInLayer(new QCheckBox(this)),
-      m_message(new QLabel(this)),
-      m_project(new QPushButton(tr("Save to project"), this)),
-      m_library(new QPushButton(tr("Save to my library"), this))
+SavePopup::SavePopup(QWidget* parent) : QFrame(parent, Qt::Popup)
 {
     setObjectName(QStringLiteral("savePopup"));
     setAttribute(Qt::WA_StyledBackground);

@@ -4,18 +4,18 @@
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 
+#include <QCheckBox>
 #include <QFrame>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QWidget>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 
-class QCheckBox;
-class QLabel;
-class QLineEdit;
 class QMenu;
-class QPushButton;
 class QToolButton;
 
 namespace residua::app {
@@ -77,11 +77,11 @@ private:
     void check();
 
     Names m_names;
-    QLineEdit* m_name;
-    QCheckBox* m_useInLayer;
-    QLabel* m_message;
-    QPushButton* m_project;
-    QPushButton* m_library;
+    QLineEdit* m_name = new QLineEdit(this);
+    QCheckBox* m_useInLayer = new QCheckBox(this);
+    QLabel* m_message = new QLabel(this);
+    QPushButton* m_project = new QPushButton(tr("Save to project"), this);
+    QPushButton* m_library = new QPushButton(tr("Save to my library"), this);
 };
 
 } // namespace residua::app

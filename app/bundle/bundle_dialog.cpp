@@ -7,7 +7,6 @@
 #include "app/look/path_kind.h"
 #include "projects/file/store.h"
 
-#include <QComboBox>
 #include <QDir>
 #include <QFileDialog>
 #include <QFormLayout>
@@ -150,9 +149,7 @@ TakeAlongDialog::TakeAlongDialog(std::filesystem::path source, const QString& na
                         .arg(name),
                     tr("Take along")},
                    parent),
-      m_source(std::move(source)),
-      m_checkpoints(new QComboBox(this)),
-      m_data(new QComboBox(this))
+      m_source(std::move(source))
 {
     m_checkpoints->setObjectName(QStringLiteral("bundleCheckpoints"));
     m_data->setObjectName(QStringLiteral("bundleData"));

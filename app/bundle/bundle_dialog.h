@@ -5,6 +5,7 @@
 #include "engine/link/bundle/pack.h"
 #include "engine/link/bundle/unpack.h"
 
+#include <QComboBox>
 #include <QString>
 #include <QTimer>
 
@@ -13,7 +14,6 @@
 #include <filesystem>
 #include <memory>
 
-class QComboBox;
 class QLineEdit;
 class QPushButton;
 
@@ -79,8 +79,8 @@ private:
     [[nodiscard]] engine::PackRequest request() const;
 
     std::filesystem::path m_source;
-    QComboBox* m_checkpoints;
-    QComboBox* m_data;
+    QComboBox* m_checkpoints = new QComboBox(this);
+    QComboBox* m_data = new QComboBox(this);
     std::uint64_t m_weighed = 0; ///< answers about older choices are dropped
 };
 

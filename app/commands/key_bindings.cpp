@@ -12,9 +12,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSettings>
-#include <QSortFilterProxyModel>
 #include <QStyledItemDelegate>
-#include <QTableView>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -245,8 +243,7 @@ Qt::ItemFlags KeyBindings::flags(const QModelIndex& index) const
     return index.column() == Keys ? flags | Qt::ItemIsEditable : flags;
 }
 
-KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
-    : QDialog(parent), m_bindings(bindings), m_filter(new QSortFilterProxyModel(this)), m_table(new QTableView(this))
+KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent) : QDialog(parent), m_bindings(bindings)
 {
     setObjectName(QStringLiteral("keysDialog"));
     setWindowTitle(tr("Keyboard shortcuts"));

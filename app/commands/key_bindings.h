@@ -5,14 +5,14 @@
 #include <QDialog>
 #include <QKeySequence>
 #include <QList>
+#include <QSortFilterProxyModel>
+#include <QTableView>
 
 #include <vector>
 
 class QAction;
 class QLineEdit;
 class QSettings;
-class QSortFilterProxyModel;
-class QTableView;
 
 namespace residua::app {
 
@@ -75,8 +75,8 @@ private:
     void resetSelected();
 
     KeyBindings& m_bindings;
-    QSortFilterProxyModel* m_filter;
-    QTableView* m_table;
+    QSortFilterProxyModel* m_filter = new QSortFilterProxyModel(this);
+    QTableView* m_table = new QTableView(this);
 };
 
 } // namespace residua::app

@@ -4,14 +4,12 @@
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QKeyEvent>
-#include <QLineEdit>
-#include <QTreeView>
 
 #include <algorithm>
 
 namespace residua::app {
 
-TypedPopup::TypedPopup(QWidget* host) : QFrame(host), m_field(new QLineEdit(this)), m_list(new QTreeView(this))
+TypedPopup::TypedPopup(QWidget* host) : QFrame(host)
 {
     m_field->installEventFilter(this);
     m_list->setRootIsDecorated(false);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <QFrame>
+#include <QLineEdit>
 #include <QPointer>
+#include <QTreeView>
 
 class QAbstractItemModel;
-class QLineEdit;
-class QTreeView;
 
 namespace residua::app {
 
@@ -30,8 +30,8 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    QLineEdit* m_field;
-    QTreeView* m_list;
+    QLineEdit* m_field = new QLineEdit(this);
+    QTreeView* m_list = new QTreeView(this);
     QPointer<QWidget> m_back;
 };
 

@@ -7,9 +7,7 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QKeyEvent>
-#include <QLineEdit>
 #include <QSplitter>
-#include <QTreeWidget>
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 
@@ -46,8 +44,7 @@ QTreeWidgetItem* itemOf(const resources::HelpTopic& topic)
 
 } // namespace
 
-HelpWindow::HelpWindow(const Look& look, QWidget* parent)
-    : QDialog(parent), m_search(new QLineEdit(this)), m_topics(new QTreeWidget(this)), m_page(new HelpPage(look, this))
+HelpWindow::HelpWindow(const Look& look, QWidget* parent) : QDialog(parent), m_page(new HelpPage(look, this))
 {
     setObjectName(QStringLiteral("helpWindow"));
     setWindowTitle(tr("What it computes"));

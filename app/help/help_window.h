@@ -2,11 +2,11 @@
 #pragma once
 
 #include <QDialog>
+#include <QLineEdit>
+#include <QTreeWidget>
 
 #include <string>
 
-class QLineEdit;
-class QTreeWidget;
 class QTreeWidgetItem;
 
 namespace residua::app {
@@ -37,8 +37,8 @@ private:
     void markShown();
     [[nodiscard]] QTreeWidgetItem* firstShown() const;
 
-    QLineEdit* m_search;
-    QTreeWidget* m_topics;
+    QLineEdit* m_search = new QLineEdit(this);
+    QTreeWidget* m_topics = new QTreeWidget(this);
     HelpPage* m_page;
 };
 

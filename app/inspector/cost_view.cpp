@@ -6,7 +6,6 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QGridLayout>
-#include <QLabel>
 #include <QStyle>
 #include <QVBoxLayout>
 
@@ -41,8 +40,7 @@ constexpr std::array<Figure, 7> kFigures{{
 
 } // namespace
 
-CostView::CostView(QWidget* parent)
-    : QWidget(parent), m_table(new QWidget(this)), m_grid(new QGridLayout(m_table)), m_memory(new QLabel(this))
+CostView::CostView(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout(m_table))
 {
     auto* heading = new QLabel(tr("Cost"), this);
     heading->setProperty("role", QStringLiteral("group"));

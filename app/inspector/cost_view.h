@@ -3,12 +3,12 @@
 
 #include "projects/cost/cost.h"
 
+#include <QLabel>
 #include <QWidget>
 
 #include <optional>
 
 class QGridLayout;
-class QLabel;
 
 namespace residua::app {
 
@@ -38,9 +38,9 @@ private:
     std::optional<projects::Cost> m_selected;
     QString m_unit;
     Device m_device;
-    QWidget* m_table;
+    QWidget* m_table = new QWidget(this);
     QGridLayout* m_grid;
-    QLabel* m_memory;
+    QLabel* m_memory = new QLabel(this);
 };
 
 } // namespace residua::app

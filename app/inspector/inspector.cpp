@@ -11,12 +11,9 @@
 #include <QAction>
 #include <QApplication>
 #include <QGridLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -44,8 +41,7 @@ QLabel* label(const QString& role, QWidget* parent)
 
 } // namespace
 
-CustomNotice::CustomNotice(QWidget* parent)
-    : QFrame(parent), m_title(new QLabel(this)), m_changes(new QLabel(this)), m_button(new QPushButton(this))
+CustomNotice::CustomNotice(QWidget* parent) : QFrame(parent)
 {
     setObjectName(QStringLiteral("customNotice"));
     m_title->setProperty("role", QStringLiteral("heading"));
@@ -87,11 +83,9 @@ Inspector::Inspector(QWidget* parent)
     : QWidget(parent),
       m_title(label(QStringLiteral("title"), this)),
       m_subtitle(label(QStringLiteral("muted"), this)),
-      m_explain(new QToolButton(this)),
       m_custom(new CustomNotice(this)),
       m_problems(label(QStringLiteral("error"), this)),
       m_mixture(new MixtureEditor(MixtureEditor::FieldMenus::Asked, this)),
-      m_body(new QWidget),
       m_cost(new CostView),
       m_reference(label(QStringLiteral("muted"), this))
 {

@@ -5,6 +5,9 @@
 #include "app/properties/property.h"
 
 #include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
 #include <QWidget>
 
 #include <optional>
@@ -12,9 +15,6 @@
 #include <vector>
 
 class QGridLayout;
-class QLabel;
-class QPushButton;
-class QToolButton;
 
 namespace residua::app {
 
@@ -35,9 +35,9 @@ signals:
 
 private:
     projects::Edit m_back = projects::EditGroup{};
-    QLabel* m_title;
-    QLabel* m_changes;
-    QPushButton* m_button;
+    QLabel* m_title = new QLabel(this);
+    QLabel* m_changes = new QLabel(this);
+    QPushButton* m_button = new QPushButton(this);
 };
 
 /// The properties of one place, each with its editor, unit and a button to restore the default; below them a widget for
@@ -90,15 +90,15 @@ private:
     std::vector<Line> m_lines;
     QLabel* m_title;
     QLabel* m_subtitle;
-    QToolButton* m_explain; ///< hidden if there is no explanation
-    std::string m_word;     ///< word for the help
+    QToolButton* m_explain = new QToolButton(this); ///< hidden if there is no explanation
+    std::string m_word;                             ///< word for the help
     CustomNotice* m_custom;
     QLabel* m_problems;
     MixtureEditor* m_mixture; ///< shown in the form if the data are a mixture
     bool m_hasMixture = false;
     QWidget* m_form = nullptr;
     QGridLayout* m_grid = nullptr;
-    QWidget* m_body;
+    QWidget* m_body = new QWidget;
     CostView* m_cost;
     QLabel* m_reference; ///< meaning, default and papers' value of the value that has the focus
 };

@@ -6,8 +6,6 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QListWidget>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -23,12 +21,7 @@ constexpr int kWordsLeft = 22;         ///< pixels; start of a line's text after
 
 } // namespace
 
-ProblemsView::ProblemsView(const Look& look, QWidget* parent)
-    : QWidget(parent),
-      m_look(look),
-      m_heading(new QLabel(tr("Problems"), this)),
-      m_none(new QLabel(this)),
-      m_list(new QListWidget(this))
+ProblemsView::ProblemsView(const Look& look, QWidget* parent) : QWidget(parent), m_look(look)
 {
     setObjectName(QStringLiteral("problems"));
     setAttribute(Qt::WA_StyledBackground);

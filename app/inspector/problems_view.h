@@ -4,14 +4,13 @@
 #include "app/document/data_check.h"
 #include "projects/check/validate.h"
 
+#include <QLabel>
+#include <QListWidget>
 #include <QString>
 #include <QWidget>
 
 #include <string>
 #include <vector>
-
-class QLabel;
-class QListWidget;
 
 namespace residua::app {
 
@@ -40,9 +39,9 @@ private:
     const Look& m_look;
     std::vector<projects::Problem> m_problems;
     std::vector<QString> m_cures; ///< titles of the buttons of the first problems; empty: no cure
-    QLabel* m_heading;
-    QLabel* m_none;
-    QListWidget* m_list;
+    QLabel* m_heading = new QLabel(tr("Problems"), this);
+    QLabel* m_none = new QLabel(this);
+    QListWidget* m_list = new QListWidget(this);
 };
 
 } // namespace residua::app

@@ -6,11 +6,8 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
-#include <QDialogButtonBox>
-#include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -34,11 +31,7 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
 
 AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget* parent)
     : QDialog(parent),
-      m_form(new QFormLayout),
-      m_added(new QVBoxLayout),
       m_reason(plainLabel({}, this)),
-      m_progress(new QProgressBar(this)),
-      m_buttons(new QDialogButtonBox(QDialogButtonBox::Cancel, this)),
       m_go(m_buttons->addButton(words.go, QDialogButtonBox::AcceptRole))
 {
     setObjectName(name + QStringLiteral("Dialog"));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QBoxLayout>
 #include <QDialog>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QProgressBar>
 
-class QDialogButtonBox;
-class QFormLayout;
 class QLabel;
-class QProgressBar;
 class QPushButton;
-class QVBoxLayout;
 
 namespace residua::app {
 
@@ -51,11 +51,11 @@ private:
     /// Makes the request, when the button that begins is pressed.
     virtual void begin() = 0;
 
-    QFormLayout* m_form;
-    QVBoxLayout* m_added;
+    QFormLayout* m_form = new QFormLayout;
+    QVBoxLayout* m_added = new QVBoxLayout;
     QLabel* m_reason;
-    QProgressBar* m_progress;
-    QDialogButtonBox* m_buttons;
+    QProgressBar* m_progress = new QProgressBar(this);
+    QDialogButtonBox* m_buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     QPushButton* m_go;
     bool m_refused = false; ///< the shown reason is refuse()'s
 };

@@ -9,12 +9,8 @@
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
-#include <QSortFilterProxyModel>
-#include <QTreeView>
 #include <QVBoxLayout>
 
 #include <array>
@@ -50,14 +46,7 @@ constexpr std::array<Figure, 3> kFigures{{
 } // namespace
 
 PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
-    : QWidget(parent),
-      m_model(model),
-      m_filter(new QSortFilterProxyModel(this)),
-      m_search(new QLineEdit(this)),
-      m_tree(new QTreeView(this)),
-      m_summary(new QLabel(this)),
-      m_costs(new QWidget(this)),
-      m_grid(new QGridLayout(m_costs))
+    : QWidget(parent), m_model(model), m_grid(new QGridLayout(m_costs))
 {
     setObjectName(QStringLiteral("palette"));
     setAttribute(Qt::WA_StyledBackground);
@@ -120,11 +109,6 @@ void PaletteView::setCostNow(const std::optional<projects::Cost>& cost)
         m_model.setCostNow(cost);
         showCost();
     }
-}
-
-void PaletteView::setLibrary(const std::vector<projects::BlockFile>& blocks)
-{
-    m_model.setLibrary(blocks);
 }
 
 /// Keeps the open groups open when blocks are added or removed.

@@ -4,17 +4,17 @@
 #include "app/palette/palette_model.h"
 #include "projects/edit/history.h"
 
+#include <QLabel>
+#include <QLineEdit>
+#include <QSortFilterProxyModel>
 #include <QStringList>
+#include <QTreeView>
 #include <QWidget>
 
 #include <functional>
 #include <vector>
 
 class QGridLayout;
-class QLabel;
-class QLineEdit;
-class QSortFilterProxyModel;
-class QTreeView;
 
 namespace residua::app {
 
@@ -31,7 +31,7 @@ public:
     /// Sets the current cost of the project, for comparison.
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// Sets the user's own blocks.
-    void setLibrary(const std::vector<projects::BlockFile>& blocks);
+    void setLibrary(const std::vector<projects::BlockFile>& blocks) { m_model.setLibrary(blocks); }
     /// A function that receives each item that the user applies, with the target and position of a drop (null if it was
     /// chosen here). If it returns false, the item's edit is requested.
     using Taker = std::function<bool(const PaletteItem& item, QWidget* target, QPoint position)>;
@@ -59,11 +59,11 @@ private:
     PaletteModel& m_model;
     Taker m_taker;
     QStringList m_expanded; ///< expanded groups while the model is reset
-    QSortFilterProxyModel* m_filter;
-    QLineEdit* m_search;
-    QTreeView* m_tree;
-    QLabel* m_summary;
-    QWidget* m_costs;
+    QSortFilterProxyModel* m_filter = new QSortFilterProxyModel(this);
+    QLineEdit* m_search = new QLineEdit(this);
+    QTreeView* m_tree = new QTreeView(this);
+    QLabel* m_summary = new QLabel(this);
+    QWidget* m_costs = new QWidget(this);
     QGridLayout* m_grid;
 };
 

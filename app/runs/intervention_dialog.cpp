@@ -8,9 +8,7 @@
 #include <QComboBox>
 #include <QFormLayout>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QSpinBox>
-#include <QTableWidget>
 
 #include <cmath>
 #include <string>
@@ -42,10 +40,7 @@ InterventionDialog::InterventionDialog(GoOnSource source, QWidget* parent)
                  tr("Measure")},
                 kInterventionWidth, parent),
       m_source(std::move(source)),
-      m_fields(form(), QStringLiteral("intervention")),
-      m_streams(new QLineEdit(this)),
-      m_after(new QLineEdit(this)),
-      m_table(new QTableWidget(this))
+      m_fields(form(), QStringLiteral("intervention"))
 {
     const engine::InterventionRequest start;
     m_fields.add(start);

@@ -6,8 +6,8 @@
 #include "app/runs/go_on_dialog.h"
 #include "engine/base/api/session.h"
 
-class QLineEdit;
-class QTableWidget;
+#include <QLineEdit>
+#include <QTableWidget>
 
 namespace residua::app {
 
@@ -31,9 +31,9 @@ private:
 
     GoOnSource m_source;
     FieldForm m_fields;
-    QLineEdit* m_streams;
-    QLineEdit* m_after;
-    QTableWidget* m_table;
+    QLineEdit* m_streams = new QLineEdit(this);
+    QLineEdit* m_after = new QLineEdit(this);
+    QTableWidget* m_table = new QTableWidget(this);
     projects::InterventionKind m_asked = projects::InterventionKind::Streams; ///< by the last request
 };
 

@@ -7,11 +7,9 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QSpinBox>
 
 #include <algorithm>
 #include <cmath>
@@ -222,9 +220,7 @@ WeakestDialog::WeakestDialog(const QString& run, QWidget* parent)
               "at each.")
                .arg(run),
            tr("Select")},
-          kKnockoutWidth, parent),
-      m_by(new QComboBox(this)),
-      m_count(new QSpinBox(this))
+          kKnockoutWidth, parent)
 {
     visualizers::setNames(*m_by, "weakestBy", tr("Weak by"));
     m_by->addItem(tr("effect: the rise of the loss without it"), static_cast<int>(projects::WeakBy::Effect));

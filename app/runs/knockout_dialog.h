@@ -8,13 +8,14 @@
 #include "engine/runs/results/effects.h"
 #include "projects/transfer/weakest.h"
 
+#include <QComboBox>
+#include <QSpinBox>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-class QComboBox;
 class QLabel;
-class QSpinBox;
 
 namespace residua::app {
 
@@ -74,8 +75,8 @@ signals:
 private:
     void begin() override;
 
-    QComboBox* m_by;
-    QSpinBox* m_count;
+    QComboBox* m_by = new QComboBox(this);
+    QSpinBox* m_count = new QSpinBox(this);
 };
 
 } // namespace residua::app

@@ -7,12 +7,10 @@
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
-#include <QComboBox>
 #include <QDesktopServices>
 #include <QEvent>
 #include <QImage>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QSignalBlocker>
 #include <QTextBrowser>
 #include <QTextDocument>
@@ -57,15 +55,12 @@ NotesPanel::NotesPanel(RunsModel& runs, QWidget* parent)
     : QWidget(parent),
       m_runs(runs),
       m_shown(runs.shown()),
-      m_name(new QComboBox(this)),
       m_open(
           button("pageOpen", tr("Open"), tr("Show the page's runs again, as they were shown when it was kept"), this)),
       m_keep(button("pageKeep", tr("Keep"),
                     tr("Keep the overlaid runs, their baseline, the plots and the page's note under this name"), this)),
       m_export(button("pageExport", tr("Export…"), tr("Write the page with its notes for a browser"), this)),
       m_remove(button("pageRemove", tr("Delete"), tr("Delete the page; its runs stay"), this)),
-      m_of(new QComboBox(this)),
-      m_text(new QPlainTextEdit(this)),
       m_read(new NoteReader(this))
 {
     setObjectName(QStringLiteral("notesPanel"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QComboBox>
+#include <QPlainTextEdit>
 #include <QString>
 #include <QStringList>
 #include <QWidget>
@@ -8,8 +10,6 @@
 #include <map>
 #include <string>
 
-class QComboBox;
-class QPlainTextEdit;
 class QTextBrowser;
 class QToolButton;
 
@@ -71,13 +71,13 @@ private:
 
     RunsModel& m_runs;
     visualizers::ShownRuns& m_shown;
-    QComboBox* m_name; ///< of a page
+    QComboBox* m_name = new QComboBox(this); ///< of a page
     QToolButton* m_open;
     QToolButton* m_keep;
     QToolButton* m_export;
     QToolButton* m_remove;
-    QComboBox* m_of;
-    QPlainTextEdit* m_text;
+    QComboBox* m_of = new QComboBox(this);
+    QPlainTextEdit* m_text = new QPlainTextEdit(this);
     QTextBrowser* m_read;
     Subject m_subject; ///< of the shown note
     QString m_page;

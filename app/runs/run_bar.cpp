@@ -9,14 +9,10 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QAction>
-#include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QMenu>
-#include <QProgressBar>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -99,14 +95,8 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
       m_engine(engine),
       m_actions(actions),
       m_guiCost(engine),
-      m_run(new QToolButton(this)),
-      m_place(new QToolButton(this)),
-      m_device(new QComboBox(this)),
       m_topology(new ListlessChoice([this] { emit topologiesWanted(); }, this)),
-      m_bar(new QProgressBar(this)),
-      m_step(new QLabel(this)),
-      m_speed(new ElidedLabel(Qt::ElideRight, this)),
-      m_cost(new QLabel(this))
+      m_speed(new ElidedLabel(Qt::ElideRight, this))
 {
     setObjectName(QStringLiteral("runBar"));
     setMovable(false);

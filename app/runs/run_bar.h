@@ -5,16 +5,16 @@
 #include "app/training/run_controller.h"
 #include "engine/base/api/values.h"
 
+#include <QComboBox>
+#include <QLabel>
+#include <QProgressBar>
 #include <QToolBar>
+#include <QToolButton>
 
 #include <vector>
 
 class QAction;
-class QComboBox;
-class QLabel;
 class QMenu;
-class QProgressBar;
-class QToolButton;
 
 namespace residua::app {
 
@@ -70,15 +70,15 @@ private:
     GuiCost m_guiCost;
     std::vector<engine::DeviceInfo> m_devices;
     bool m_awaitsDevices = true;
-    QToolButton* m_run;
-    QToolButton* m_place;
+    QToolButton* m_run = new QToolButton(this);
+    QToolButton* m_place = new QToolButton(this);
     QAction* m_placeItem = nullptr; ///< of m_place in the bar
-    QComboBox* m_device;
+    QComboBox* m_device = new QComboBox(this);
     QComboBox* m_topology;
-    QProgressBar* m_bar;
-    QLabel* m_step;
+    QProgressBar* m_bar = new QProgressBar(this);
+    QLabel* m_step = new QLabel(this);
     ElidedLabel* m_speed;
-    QLabel* m_cost;
+    QLabel* m_cost = new QLabel(this);
 };
 
 } // namespace residua::app

@@ -14,11 +14,8 @@
 #include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 #include <QScopedValueRollback>
-#include <QSortFilterProxyModel>
 #include <QToolButton>
 #include <QTreeView>
 #include <QUrl>
@@ -87,12 +84,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
     : QWidget(parent),
       m_model(model),
       m_shown(shown),
-      m_filter(new QSortFilterProxyModel(this)),
-      m_queue(new QueueStrip(this)),
-      m_bar(new QWidget(this)),
-      m_search(new QLineEdit(this)),
       m_tree(new RunsTree(this)),
-      m_empty(new QLabel(this)),
       m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
       m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),

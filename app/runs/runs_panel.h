@@ -4,7 +4,10 @@
 #include "app/records/runs_model.h"
 #include "app/runs/go_on_dialog.h"
 
+#include <QLabel>
+#include <QLineEdit>
 #include <QList>
+#include <QSortFilterProxyModel>
 #include <QWidget>
 
 #include <cstddef>
@@ -15,9 +18,6 @@
 #include <vector>
 
 class QAction;
-class QLabel;
-class QLineEdit;
-class QSortFilterProxyModel;
 class QTreeView;
 
 namespace residua::app {
@@ -110,13 +110,13 @@ private:
     RunsModel& m_model;
     visualizers::ShownRuns& m_shown;
     bool m_following = false; ///< true while the current row is set to the chosen run
-    QSortFilterProxyModel* m_filter;
-    QueueStrip* m_queue;
-    QWidget* m_bar;
-    QLineEdit* m_search;
+    QSortFilterProxyModel* m_filter = new QSortFilterProxyModel(this);
+    QueueStrip* m_queue = new QueueStrip(this);
+    QWidget* m_bar = new QWidget(this);
+    QLineEdit* m_search = new QLineEdit(this);
     QTreeView* m_tree;
     RunTable* m_table = nullptr;
-    QLabel* m_empty;
+    QLabel* m_empty = new QLabel(this);
     QAction* m_show;
     QAction* m_resume;
     QAction* m_fork;

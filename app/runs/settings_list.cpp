@@ -5,9 +5,7 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QHeaderView>
-#include <QLabel>
 #include <QSignalBlocker>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <map>
@@ -55,7 +53,7 @@ QTreeWidgetItem* itemOf(const projects::SettingChange& setting)
 
 } // namespace
 
-SettingsList::SettingsList(QWidget* parent) : QWidget(parent), m_tree(new QTreeWidget(this)), m_empty(new QLabel(this))
+SettingsList::SettingsList(QWidget* parent) : QWidget(parent)
 {
     visualizers::setNames(*m_tree, "settings", tr("Settings that differ"));
     m_tree->setUniformRowHeights(true);

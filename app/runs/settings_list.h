@@ -3,12 +3,11 @@
 
 #include "projects/commands/commands.h"
 
+#include <QLabel>
+#include <QTreeWidget>
 #include <QWidget>
 
 #include <vector>
-
-class QLabel;
-class QTreeWidget;
 
 namespace residua::app {
 
@@ -31,8 +30,8 @@ signals:
 
 private:
     std::vector<projects::SettingChange> m_settings;
-    QTreeWidget* m_tree;
-    QLabel* m_empty;
+    QTreeWidget* m_tree = new QTreeWidget(this);
+    QLabel* m_empty = new QLabel(this);
 };
 
 } // namespace residua::app

@@ -18,18 +18,13 @@
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/plot/arrange.h"
 
-#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -47,31 +42,17 @@ constexpr int kRowSpacing = 8;         ///< pixels
 NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent)
     : QDialog(parent),
       m_engine(engine),
-      m_name(new QLineEdit(this)),
-      m_kind(new QComboBox(this)),
-      m_path(new QLineEdit(this)),
-      m_browse(new QPushButton(tr("File…"), this)),
-      m_browseFolder(new QPushButton(tr("Folder…"), this)),
       m_key(new QLineEdit(QString::fromStdString(projects::JsonLinesData{}.field), this)),
       m_label(new QLineEdit(QString::fromStdString(projects::LabelledTextData{}.label), this)),
       m_parts(new MixtureEditor(MixtureEditor::FieldMenus::Standard, this)),
-      m_tokeniser(new QComboBox(this)),
-      m_train(new QPushButton(tr("Train one…"), this)),
-      m_model(new QLineEdit(this)),
       m_vocabulary(
           spinBoxOf(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
-      m_amount(new QLabel(this)),
-      m_preview(new QTextBrowser(this)),
-      m_recipe(new QComboBox(this)),
       m_depth(spinBoxOf(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
       m_width(spinBoxOf(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
-      m_topology(new QComboBox(this)),
       m_steps(spinBoxOf(tr("Steps"), QStringLiteral("newSteps"), "/training/steps", this)),
       m_batch(spinBoxOf(tr("Batch"), QStringLiteral("newBatch"), "/training/batch", this)),
       m_sequence(spinBoxOf(tr("Sequence length"), QStringLiteral("newSequence"), "/training/sequence_length", this)),
       m_cost(new CostView(this)),
-      m_total(new QLabel(this)),
-      m_problem(new QLabel(this)),
       m_soon(this)
 {
     setObjectName(QStringLiteral("newProjectDialog"));

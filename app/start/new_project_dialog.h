@@ -7,8 +7,13 @@
 #include "projects/commands/new_project.h"
 #include "projects/edit/edit.h"
 
+#include <QComboBox>
 #include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QStringList>
+#include <QTextBrowser>
 #include <QTimer>
 
 #include <atomic>
@@ -16,13 +21,8 @@
 #include <optional>
 #include <string>
 
-class QComboBox;
 class QFormLayout;
-class QLabel;
-class QLineEdit;
-class QPushButton;
 class QSpinBox;
-class QTextBrowser;
 
 namespace residua::app {
 
@@ -79,33 +79,33 @@ private:
 
     EngineBridge& m_engine;
     QStringList m_taken; ///< the names of the recent projects' folders
-    QLineEdit* m_name;
+    QLineEdit* m_name = new QLineEdit(this);
     bool m_isNamed = false; ///< by the user, else by the data
-    QComboBox* m_kind;
-    QLineEdit* m_path;
-    QPushButton* m_browse;
-    QPushButton* m_browseFolder; ///< for a folder of texts
-    QLineEdit* m_key;            ///< key or column of records
-    QLineEdit* m_label;          ///< column of the label in tables
+    QComboBox* m_kind = new QComboBox(this);
+    QLineEdit* m_path = new QLineEdit(this);
+    QPushButton* m_browse = new QPushButton(tr("File…"), this);
+    QPushButton* m_browseFolder = new QPushButton(tr("Folder…"), this); ///< for a folder of texts
+    QLineEdit* m_key;                                                   ///< key or column of records
+    QLineEdit* m_label;                                                 ///< column of the label in tables
     MixtureEditor* m_parts;
-    QComboBox* m_tokeniser;
-    QPushButton* m_train; ///< trains a tokeniser
-    QLineEdit* m_model;   ///< file of a tokeniser, if it has one
+    QComboBox* m_tokeniser = new QComboBox(this);
+    QPushButton* m_train = new QPushButton(tr("Train one…"), this); ///< trains a tokeniser
+    QLineEdit* m_model = new QLineEdit(this);                       ///< file of a tokeniser, if it has one
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
-    QLabel* m_amount; ///< tokens, epochs
-    QTextBrowser* m_preview;
-    QComboBox* m_recipe; ///< network and training at a paper's size, or the example for such data
+    QLabel* m_amount = new QLabel(this); ///< tokens, epochs
+    QTextBrowser* m_preview = new QTextBrowser(this);
+    QComboBox* m_recipe = new QComboBox(this); ///< network and training at a paper's size, or the example for such data
     QSpinBox* m_depth;
     QSpinBox* m_width;
-    QComboBox* m_topology;
+    QComboBox* m_topology = new QComboBox(this);
     QSpinBox* m_steps;
     QSpinBox* m_batch;
     QSpinBox* m_sequence;
     QFormLayout* m_networkForm = nullptr;
     CostView* m_cost;
-    QLabel* m_total; ///< FLOP of all steps
-    QLabel* m_problem;
+    QLabel* m_total = new QLabel(this); ///< FLOP of all steps
+    QLabel* m_problem = new QLabel(this);
     QPushButton* m_create = nullptr;
     QTimer m_soon;
     Wanted m_wanted;

@@ -12,7 +12,6 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
@@ -276,12 +275,7 @@ void LinkLine::resizeEvent(QResizeEvent* event)
 }
 
 StartPage::StartPage(const Look& look, std::filesystem::path draftsFolder, QWidget* parent)
-    : QWidget(parent),
-      m_look(look),
-      m_draftsFolder(std::move(draftsFolder)),
-      m_body(new QWidget),
-      m_column(new QVBoxLayout(m_body)),
-      m_examples(new QGridLayout)
+    : QWidget(parent), m_look(look), m_draftsFolder(std::move(draftsFolder)), m_column(new QVBoxLayout(m_body))
 {
     setObjectName(QStringLiteral("startPage"));
     setAttribute(Qt::WA_StyledBackground);

@@ -4,12 +4,12 @@
 #include "app/document/document_session.h"
 
 #include <QFrame>
+#include <QGridLayout>
 #include <QStringList>
 #include <QWidget>
 
 #include <filesystem>
 
-class QGridLayout;
 class QPushButton;
 class QVBoxLayout;
 
@@ -67,11 +67,11 @@ private:
 
     const Look& m_look;
     std::filesystem::path m_draftsFolder;
-    QWidget* m_body;
+    QWidget* m_body = new QWidget;
     QPushButton* m_new;
     QPushButton* m_open;
     QVBoxLayout* m_column;
-    QGridLayout* m_examples;
+    QGridLayout* m_examples = new QGridLayout;
     QList<QWidget*> m_cards;
     QWidget* m_lists = nullptr;
     QVBoxLayout* m_listsLayout = nullptr;

@@ -12,7 +12,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 
@@ -62,10 +61,6 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
       m_engine(engine),
       m_subject(std::move(subject)),
       m_fields(form(), QStringLiteral("tokeniser")),
-      m_note(new QLabel(this)),
-      m_stage(new QLabel(this)),
-      m_figures(new QLabel(this)),
-      m_pieces(new QLabel(this)),
       m_use(buttons().addButton(tr("Use it"), QDialogButtonBox::AcceptRole)),
       m_cancel(buttons().button(QDialogButtonBox::Cancel))
 {

@@ -6,11 +6,11 @@
 #include "engine/base/api/session.h"
 #include "projects/model/data_source.h"
 
+#include <QLabel>
+
 #include <filesystem>
 #include <optional>
 #include <string>
-
-class QLabel;
 
 namespace residua::app {
 
@@ -55,10 +55,10 @@ private:
     EngineBridge& m_engine;
     Subject m_subject;
     FieldForm m_fields;
-    QLabel* m_note;    ///< about the file
-    QLabel* m_stage;   ///< the current stage
-    QLabel* m_figures; ///< of the trained tokeniser
-    QLabel* m_pieces;
+    QLabel* m_note = new QLabel(this);    ///< about the file
+    QLabel* m_stage = new QLabel(this);   ///< the current stage
+    QLabel* m_figures = new QLabel(this); ///< of the trained tokeniser
+    QLabel* m_pieces = new QLabel(this);
     QPushButton* m_use;
     QPushButton* m_cancel;
     bool m_givesUp = false;

@@ -7,11 +7,8 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QAbstractItemView>
-#include <QComboBox>
 #include <QCompleter>
 #include <QHBoxLayout>
-#include <QLineEdit>
-#include <QMenu>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -28,13 +25,7 @@ constexpr int kWidestList = 420;
 } // namespace
 
 SweepAxisRow::SweepAxisRow(int number, const PaletteModel& palette, QWidget* parent)
-    : QWidget(parent),
-      m_palette(palette),
-      m_field(new QComboBox(this)),
-      m_values(new QLineEdit(this)),
-      m_proposals(new QMenu(this)),
-      m_ticks(new SweepTicks(this)),
-      m_line(new QBoxLayout(QBoxLayout::LeftToRight))
+    : QWidget(parent), m_palette(palette), m_ticks(new SweepTicks(this))
 {
     m_field->setObjectName(QStringLiteral("sweepField%1").arg(number));
     m_field->setAccessibleName(tr("Field %1").arg(number));

@@ -5,15 +5,14 @@
 #include "projects/edit/history.h"
 #include "projects/model/project.h"
 
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QMenu>
 #include <QWidget>
 
 #include <string>
 #include <vector>
-
-class QBoxLayout;
-class QComboBox;
-class QLineEdit;
-class QMenu;
 
 namespace residua::app {
 
@@ -52,11 +51,11 @@ private:
     const PaletteModel& m_palette;
     projects::SweepAxis m_axis;
     projects::ProjectSnapshot m_project; ///< may be null at first
-    QComboBox* m_field;
-    QLineEdit* m_values;
-    QMenu* m_proposals;
+    QComboBox* m_field = new QComboBox(this);
+    QLineEdit* m_values = new QLineEdit(this);
+    QMenu* m_proposals = new QMenu(this);
     SweepTicks* m_ticks;
-    QBoxLayout* m_line;
+    QBoxLayout* m_line = new QBoxLayout(QBoxLayout::LeftToRight);
 };
 
 } // namespace residua::app

@@ -14,7 +14,6 @@
 #include "visualizers/plot/arrange.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -22,7 +21,6 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
-#include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -60,11 +58,7 @@ QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* pa
 } // namespace
 
 SweepPanel::SweepPanel(const RunsModel& runs, const PaletteModel& palette, QWidget* parent)
-    : QWidget(parent),
-      m_runs(runs),
-      m_palette(palette),
-      m_split(new QSplitter(Qt::Horizontal, this)),
-      m_sweeps(new QComboBox(this))
+    : QWidget(parent), m_runs(runs), m_palette(palette)
 {
     setObjectName(QStringLiteral("sweepPanel"));
     setAttribute(Qt::WA_StyledBackground);

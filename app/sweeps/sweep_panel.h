@@ -8,6 +8,8 @@
 #include "projects/edit/edit.h"
 #include "projects/edit/history.h"
 
+#include <QComboBox>
+#include <QSplitter>
 #include <QTimer>
 #include <QWidget>
 
@@ -17,10 +19,8 @@
 #include <vector>
 
 class QCheckBox;
-class QComboBox;
 class QLabel;
 class QPushButton;
-class QSplitter;
 class QTableView;
 class QToolButton;
 class QVBoxLayout;
@@ -105,8 +105,8 @@ private:
     std::uint64_t m_queueOf = 0;                                    ///< the request to queue when it is answered
     QTimer m_soon{this};
     bool m_stale = true;
-    QSplitter* m_split;
-    QComboBox* m_sweeps;
+    QSplitter* m_split = new QSplitter(Qt::Horizontal, this);
+    QComboBox* m_sweeps = new QComboBox(this);
     QVBoxLayout* m_rowColumn = nullptr;
     std::vector<std::pair<std::string, QPushButton*>> m_adders; ///< by the field; empty: any
     QToolButton* m_remove = nullptr;

@@ -7,10 +7,8 @@
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPushButton>
 #include <QStyle>
-#include <QTimer>
 #include <QToolButton>
 
 #include <algorithm>
@@ -28,12 +26,7 @@ constexpr int kLetterMilliseconds = 60;   ///< in which a slow reader reads a le
 
 } // namespace
 
-Banner::Banner(QWidget* over)
-    : QFrame(over),
-      m_read(new QTimer(this)),
-      m_icon(new QLabel(this)),
-      m_text(new QLabel(this)),
-      m_choices(new QHBoxLayout)
+Banner::Banner(QWidget* over) : QFrame(over)
 {
     setObjectName(QStringLiteral("banner"));
     m_text->setWordWrap(true);

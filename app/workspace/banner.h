@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QBoxLayout>
 #include <QFrame>
+#include <QLabel>
 #include <QPointer>
 #include <QString>
+#include <QTimer>
 
 #include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
-
-class QHBoxLayout;
-class QLabel;
-class QTimer;
 
 namespace residua::app {
 
@@ -59,14 +58,14 @@ private:
     [[nodiscard]] QRect room() const;
 
     QPointer<QWidget> m_area;
-    QTimer* m_read;                ///< active while a note is read
-    bool m_pausedRead = false;     ///< because the pointer is on the note
-    std::function<bool()> m_holds; ///< whether the cause of the message still exists; empty: unknown
-    std::uint64_t m_actions = 0;   ///< that were noticed
-    QPointer<QWidget> m_back;      ///< had the focus before a question
-    QLabel* m_icon;
-    QLabel* m_text;
-    QHBoxLayout* m_choices;
+    QTimer* m_read = new QTimer(this); ///< active while a note is read
+    bool m_pausedRead = false;         ///< because the pointer is on the note
+    std::function<bool()> m_holds;     ///< whether the cause of the message still exists; empty: unknown
+    std::uint64_t m_actions = 0;       ///< that were noticed
+    QPointer<QWidget> m_back;          ///< had the focus before a question
+    QLabel* m_icon = new QLabel(this);
+    QLabel* m_text = new QLabel(this);
+    QHBoxLayout* m_choices = new QHBoxLayout;
 };
 
 } // namespace residua::app

@@ -13,10 +13,8 @@
 #include <QAction>
 #include <QComboBox>
 #include <QCursor>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QTextStream>
-#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -31,13 +29,11 @@ EffectsView::EffectsView(ShownEffects& effects, const ShownMatrices& matrices, Q
     : PlotView(parent),
       m_effects(effects),
       m_matrices(matrices),
-      m_title(new QLabel(this)),
       m_result(new PlotChoice(this)),
       m_picture(new PlotChoice(this)),
       m_controls(new ControlRows),
       m_grid(new HeatmapGrid({}, this)),
-      m_points(new EffectsPlot(this)),
-      m_hide(new QToolButton(this))
+      m_points(new EffectsPlot(this))
 {
     layOut();
     connect(m_result, &QComboBox::currentIndexChanged, this,

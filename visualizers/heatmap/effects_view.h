@@ -4,12 +4,12 @@
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
+#include <QLabel>
 #include <QString>
+#include <QToolButton>
 
 class QAction;
 class QComboBox;
-class QLabel;
-class QToolButton;
 
 namespace residua::visualizers {
 
@@ -57,13 +57,13 @@ private:
 
     ShownEffects& m_effects;
     const ShownMatrices& m_matrices;
-    QLabel* m_title;
+    QLabel* m_title = new QLabel(this);
     QComboBox* m_result;
     QComboBox* m_picture;
     ControlRows* m_controls;
     HeatmapGrid* m_grid;
     EffectsPlot* m_points;
-    QToolButton* m_hide;
+    QToolButton* m_hide = new QToolButton(this);
 };
 
 } // namespace residua::visualizers

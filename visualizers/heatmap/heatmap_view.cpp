@@ -13,7 +13,6 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QSlider>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -30,8 +29,6 @@ constexpr int kWideEnoughForTwo = 560; ///< pixels, for weights and effects besi
 HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
       m_matrices(matrices),
-      m_weights(new QWidget(this)),
-      m_whose(new QLabel(this)),
       m_controls(new HeatmapControls(matrices, this)),
       m_grid(
           new HeatmapGrid(matrices.of() == ShownMatrices::Of::Outputs

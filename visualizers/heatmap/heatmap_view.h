@@ -4,10 +4,10 @@
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
+#include <QLabel>
 #include <QWidget>
 
 class QAction;
-class QLabel;
 
 namespace residua::visualizers {
 
@@ -56,8 +56,8 @@ private:
     [[nodiscard]] bool byDistance() const;
 
     ShownMatrices& m_matrices;
-    QWidget* m_weights; ///< contains everything except the effects
-    QLabel* m_whose;    ///< the run that the weights belong to
+    QWidget* m_weights = new QWidget(this); ///< contains everything except the effects
+    QLabel* m_whose = new QLabel(this);     ///< the run that the weights belong to
     HeatmapControls* m_controls;
     HeatmapGrid* m_grid;
     DistancePlot* m_distances; ///< shown instead of the grid on request

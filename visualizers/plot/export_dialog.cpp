@@ -3,8 +3,6 @@
 
 #include "visualizers/plot/arrange.h"
 
-#include <QCheckBox>
-#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QDoubleSpinBox>
@@ -13,7 +11,6 @@
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
@@ -79,16 +76,13 @@ ExportDialog::ExportDialog(const QString& title, const QString& name, const Expo
       m_of(of),
       m_folder(new QLineEdit(folderOf(choice), this)),
       m_name(new QLineEdit(name, this)),
-      m_format(new QComboBox(this)),
       m_width(pixels(tr("Width"), choice.shape.width(), this)),
       m_height(pixels(tr("Height"), choice.shape.height(), this)),
       m_centimetres(length(tr("Width on paper"), choice.centimetres,
                            {resources::page::kNarrowest, resources::page::kWidest, tr("cm")}, this)),
       m_text(length(tr("Size of the text"), choice.text,
                     {resources::page::kSmallestText, resources::page::kLargestText, tr("pt")}, this)),
-      m_weights(new QCheckBox(tr("With learned weights"), this)),
-      m_wantsWeights(choice.weights),
-      m_note(new QLabel(this))
+      m_wantsWeights(choice.weights)
 {
     setObjectName(QStringLiteral("exportDialog"));
     setAttribute(Qt::WA_DeleteOnClose);

@@ -3,15 +3,15 @@
 
 #include "resources/page.h"
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QDialog>
+#include <QLabel>
 #include <QSize>
 #include <QString>
 
-class QCheckBox;
-class QComboBox;
 class QDoubleSpinBox;
 class QFormLayout;
-class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -72,14 +72,14 @@ private:
     ExportOf m_of;
     QLineEdit* m_folder;
     QLineEdit* m_name;
-    QComboBox* m_format;
+    QComboBox* m_format = new QComboBox(this);
     QSpinBox* m_width;
     QSpinBox* m_height;
     QDoubleSpinBox* m_centimetres;
     QDoubleSpinBox* m_text;
-    QCheckBox* m_weights;
-    bool m_wantsWeights; ///< as chosen before
-    QLabel* m_note;      ///< tells that the file exists, or shows an error
+    QCheckBox* m_weights = new QCheckBox(tr("With learned weights"), this);
+    bool m_wantsWeights;               ///< as chosen before
+    QLabel* m_note = new QLabel(this); ///< tells that the file exists, or shows an error
     QPushButton* m_export = nullptr;
 };
 
