@@ -105,6 +105,8 @@ void addKnockoutCommands(const WindowParts& parts, FetchCommands& fetch);
 [[nodiscard]] std::function<void(const QString& text)> addHelpCommands(const WindowParts& parts);
 /// Measures interventions on the parallel streams of the run selected in the list, in a dialog.
 void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch);
+/// Measures a loop of the run in front, or of the open project, over its visits, in a dialog.
+void addVisitsCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
 /// opened, chooses the background, so that the window shows that run and steers it.
 void addRemoteCommands(const WindowParts& parts);

@@ -7,9 +7,11 @@
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/format.h"
+#include "app/look/theme.h"
 #include "app/runs/intervention_dialog.h"
 #include "app/runs/knockout_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/runs/visits_dialog.h"
 #include "app/views/document_views.h"
 #include "app/views/live_views.h"
 #include "app/workspace/workspace.h"
@@ -33,6 +35,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -421,6 +424,68 @@ void InterventionCommands::ask(const std::string& run)
 void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch)
 {
     new InterventionCommands(parts, fetch);
+}
+
+namespace {
+
+class VisitsCommands : public CommandGroup {
+public:
+    VisitsCommands(const WindowParts& parts, FetchCommands& fetch);
+
+private:
+    void ask();
+    void open(std::optional<GoOnSource> source);
+
+    FetchCommands& m_fetch;
+    QPointer<VisitsDialog> m_dialog; ///< the open dialog
+    engine::QueryTag m_tag{};        ///< of the running request; 0: none
+};
+
+} // namespace
+
+VisitsCommands::VisitsCommands(const WindowParts& parts, FetchCommands& fetch) : CommandGroup(parts), m_fetch(fetch)
+{
+    connect(m_actions.visits, &QAction::triggered, this, &VisitsCommands::ask);
+    connect(&m_session, &DocumentSession::opened, this, [this] { // it is about the project that was open
+        if (m_dialog) {
+            m_dialog->reject();
+        }
+    });
+}
+
+void VisitsCommands::ask()
+{
+    finishTyping();
+    const std::string run = m_workspace.shownRuns().front();
+    if (run.empty()) {
+        open({});
+        return;
+    }
+    m_fetch.read([run, tower = selectedTower()] { return readGoOnSource(run, tower); },
+                 [this](GoOnSource source) { open(std::move(source)); });
+}
+
+void VisitsCommands::open(std::optional<GoOnSource> source)
+{
+    if (m_dialog) {
+        m_dialog->reject();
+    }
+    m_dialog = new VisitsDialog(std::move(source), *m_session.history().projectSnapshot(), selectedTower(),
+                                m_look.theme().kind(), m_window);
+    connect(m_dialog, &VisitsDialog::chosen, this, [this](const engine::VisitsRequest& request) {
+        m_fetch.carryOut(request, m_dialog.data(), m_tag, [dialog = m_dialog](const engine::VisitsReady& ready) {
+            if (dialog && dialog->isVisible()) {
+                dialog->showAnswer(ready);
+            }
+        });
+    });
+    connect(m_dialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_tag, {})); });
+    m_dialog->show();
+}
+
+void addVisitsCommands(const WindowParts& parts, FetchCommands& fetch)
+{
+    new VisitsCommands(parts, fetch);
 }
 
 } // namespace residua::app

@@ -55,9 +55,9 @@ WindowActions::WindowActions(QWidget& window) : m_window(window)
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    QList<QAction*> actions{copyChange, copyUnsaved, takeAlong,  save,         saveAs,     palette,
-                            enqueue,    sweep,       fed,        depth,        matrix,     block,
-                            schedule,   saveBlock,   exportPlot, exportFigure, floatPanel, exportReport};
+    QList<QAction*> actions{copyChange, copyUnsaved, takeAlong,    save,       saveAs,      palette, enqueue,
+                            sweep,      fed,         visits,       depth,      matrix,      block,   schedule,
+                            saveBlock,  exportPlot,  exportFigure, floatPanel, exportReport};
     for (const auto& [action, layout] : layouts) {
         actions.append(action);
     }
@@ -115,7 +115,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addSeparator();
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
     run->addSeparator();
-    run->addActions({actions.knockOut, actions.whatIf, actions.selectWeakest});
+    run->addActions({actions.knockOut, actions.whatIf, actions.selectWeakest, actions.visits});
     run->addActions({actions.goOnWired, actions.goOnWithout});
     run->addSeparator();
     menus.places = run->addMenu(WindowActions::tr("&Train in"));

@@ -51,6 +51,8 @@ public:
                 addRow(field, qlonglong(value));
             } else if constexpr (std::is_same_v<T, projects::WeightRank>) {
                 addRow(field, std::get<projects::RankScale>(value).scale);
+            } else if constexpr (std::is_same_v<T, double>) {
+                addRow(field, value);
             } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
                 addRow(field, QString::fromStdString(value.string()));
             } else {
@@ -77,6 +79,8 @@ public:
                 value = shown(field.key).toLongLong();
             } else if constexpr (std::is_same_v<T, projects::WeightRank>) {
                 value = projects::RankScale{shown(field.key).toDouble()};
+            } else if constexpr (std::is_same_v<T, double>) {
+                value = shown(field.key).toDouble();
             } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
                 value = shown(field.key).toString().toStdString();
             }

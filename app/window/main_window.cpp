@@ -164,6 +164,7 @@ void MainWindow::makeRunCommands()
     addRunCommands(parts(), *fetch);
     addKnockoutCommands(parts(), *fetch);
     addInterventionCommands(parts(), *fetch);
+    addVisitsCommands(parts(), *fetch);
     addRecordCommands(parts());
     addPageCommands(parts(), *m_openCommands);
     addGapCommands(parts());

@@ -151,14 +151,14 @@ Result<std::vector<KnockoutSubject>> visitsOf(const Project& project)
 
 } // namespace
 
-Project withMoreVisits(Project project)
+Project withMoreVisits(Project project, std::int64_t least)
 {
     for (std::size_t i = 0; i < project.stack().loops.size(); ++i) {
         Stack more = project.stack();
         Loop& loop = more.loops[i];
         loop.mean = static_cast<double>(evaluatedVisits(loop));
         loop.draw = VisitDraw::Poisson;
-        loop.visits = std::min(2 * loop.visits, kMaxVisits);
+        loop.visits = std::min(std::max(2 * loop.visits, least), kMaxVisits);
         const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
         const bool isRule = mix == nullptr || !listsShortcuts(*mix); // listed numbers are those of the run's visits
         const bool mayDraw = !loop.exitGate && isRule && !sharesMix(project.stack());

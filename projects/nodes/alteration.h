@@ -104,9 +104,9 @@ enum class InterventionKind : std::uint8_t {
 /// Returns the wiring with a weight for each of its shortcuts, so that they can be altered: a plain running sum becomes
 /// a mix of ones, which computes the same up to rounding and has the same parameters.
 [[nodiscard]] Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers);
-/// Returns the project with twice as many visits of each loop whose parameters do not depend on their number. An
-/// evaluation makes as many as before.
-[[nodiscard]] Project withMoreVisits(Project project);
+/// Returns the project with twice as many visits, and at least `least`, of each loop whose parameters do not depend on
+/// their number. An evaluation makes as many as before.
+[[nodiscard]] Project withMoreVisits(Project project, std::int64_t least = 0);
 /// Returns the subjects in the order of the document, whose wiring is one of withTerms(). Returns an error that names
 /// the way on if it has none of the kind, or if `renormalises` and no softmax normalises its weights.
 [[nodiscard]] Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, KnockoutBy by,

@@ -84,6 +84,52 @@ private slots:
         QCOMPARE(run({"analyze", "stability", path("stable/none")}).code, 3);
     }
 
+    /// `analyze visits` of a project at its start and of a run, whose loss over visits is fitted.
+    void visitsOfALoop()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("loop"));
+        projects::Document document = tinyProject();
+        const QString plain = path("loop/plain");
+        QVERIFY(projects::saveProject(plain.toStdString(), document).ok());
+        const Ran without = run({"analyze", "visits", plain, "--batches", "1"});
+        QCOMPARE(without.code, 3);
+        QVERIFY2(without.errors.contains("has no loop"), qPrintable(without.errors));
+        document.project.stack().topology = {};
+        document.project.stack().loops = {{.first = 1, .last = 1, .visits = 3}};
+        const QString project = path("loop/project");
+        QVERIFY(projects::saveProject(project.toStdString(), document).ok());
+        const Ran start = run({"analyze", "visits", project, "--batches", "1", "--json"});
+        QVERIFY2(start.code == 0, qPrintable(start.errors));
+        QCOMPARE(json(start).object()["step"].toInt(), 0);
+        const Ran first = run({"analyze", "visits", project, "--batches", "1"});
+        QVERIFY2(first.output.contains("fixed-point residual after 50 visits"), qPrintable(first.output));
+        const QString trained = path("loop/run");
+        QCOMPARE(run({"train", project, "--steps", "3", "--run", trained}).code, 0);
+        const QJsonObject told = json(run({"analyze", "visits", trained, "--json"})).object();
+        QCOMPARE(told["step"].toInt(), 3);
+        QStringList measures;
+        for (const QJsonValue& curve : told["curves"].toArray()) {
+            measures << curve["measure"].toString();
+            QVERIFY(curve["values"].toArray().last().toDouble() != 0);
+        }
+        QCOMPARE(measures.join(' '), QString("change acceleration cosine centred_cosine write_cosine write_ratio "
+                                             "gradient alignment radius path_gap residual"));
+        const Ran csv = run({"analyze", "visits", trained, "--apart", "0.5", "-o", "-"});
+        QCOMPARE(csv.output.section('\n', 0, 0), QString("measure,layer,visit,value"));
+        QVERIFY(csv.output.contains("\nchange,,1,") && csv.output.contains("\ngradient,1,3,"));
+        const Ran refused = run({"analyze", "visits", trained, "--loop", "2"});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("expected 1 to 1"), qPrintable(refused.errors));
+        QCOMPARE(run({"analyze", "visits", trained, "--apart", "0"}).code, 1);
+        QCOMPARE(run({"analyze", "visits", trained, "--set", "training.batch=2"}).code, 1);
+        const QStringList byVisits{"analyze", "knockout", trained, "--by", "visits"};
+        const QJsonArray fits = json(run(byVisits + QStringList{"--json"})).object()["fits"].toArray();
+        QCOMPARE(fits.size(), 1);
+        QCOMPARE(fits[0]["visits"].toDouble(), 3.0);
+        QVERIFY(run(byVisits).output.contains("loss after T visits"));
+        QVERIFY(json(run(byVisits + QStringList{"--only", "1 visit", "--json"})).object()["fits"].isUndefined());
+    }
+
     /// `analyze knockout` by layer agrees with the stability of the layers; by term each shortcut has its row.
     void knockoutsOfARun()
     {

@@ -105,7 +105,7 @@ private slots:
                 ++count;
             }
         }
-        QCOMPARE(count, 9);
+        QCOMPARE(count, 10);
         QVERIFY(run({"analyze", "confusion", "run", "--kappa", "1"}).errors.contains("unknown option --kappa"));
         QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
         QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
@@ -149,6 +149,8 @@ private slots:
             "step weakest weak-by output project other-data threads place folder");
         row("analyze interventions", optionsOf<engine::InterventionRequest>(),
             "step output project other-data threads place folder");
+        row("analyze visits", optionsOf<engine::VisitsRequest>(),
+            "step set output project other-data threads place folder");
         row("analyze stability", optionsOf<engine::StabilityRequest>(),
             "step figure dimension layers norm without output project other-data threads place folder");
     }
@@ -183,11 +185,11 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without,
-                 QStringList({"SampleRequest.generation", "EvaluateRequest.choices", "EvaluateRequest.generation",
-                              "RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
-                              "LoadWeightsRequest.file", "LoadWeightsRequest.project", "LoadWeightsRequest.onto",
-                              "GapRequest.project", "TokeniserRequest.training", "FetchCheckpoint.run"}));
+        QCOMPARE(without, QStringList({"SampleRequest.generation", "EvaluateRequest.choices",
+                                       "EvaluateRequest.generation", "RetrofitRequest.settings", "ImportRequest.folder",
+                                       "ImportRequest.data", "LoadWeightsRequest.file", "LoadWeightsRequest.project",
+                                       "LoadWeightsRequest.onto", "GapRequest.project", "VisitsRequest.project",
+                                       "TokeniserRequest.training", "FetchCheckpoint.run"}));
     }
 
     void defaultsAreValuesOfTheDescription()

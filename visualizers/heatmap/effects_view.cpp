@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/effects_view.h"
 
+#include "engine/runs/results/visit_results.h"
 #include "projects/base/text.h"
 #include "projects/depth/weight_scale.h"
 #include "visualizers/heatmap/effects_plot.h"
@@ -118,6 +119,11 @@ QString EffectsView::title() const
     }
     if (measured.batches == 1) {
         text += QStringLiteral(" · ") + tr("one batch has no standard error");
+    }
+    if (m_effects.shown()->key.by == projects::KnockoutBy::Visits) {
+        for (const engine::VisitFit& fit : engine::visitFitsOf(measured)) {
+            text += QLatin1Char('\n') + QString::fromStdString(fit.text());
+        }
     }
     for (const std::string& note : measured.notes) {
         text += QLatin1Char('\n') + QString::fromStdString(note);

@@ -59,6 +59,9 @@ template <class Ready>
 /// `analyze knockout`: what a checkpoint's network loses without each of its shortcuts, layers, halves or streams.
 [[nodiscard]] Exit runKnockout(const Arguments& arguments, const Console& console);
 
+/// `analyze visits`: a loop of a run's checkpoint, or of a project at its start, over its visits.
+[[nodiscard]] Exit runVisits(const Arguments& arguments, const Console& console);
+
 /// `analyze interventions`: what the network of a run's checkpoint loses with other values in its parallel streams, or
 /// other matrices between them.
 [[nodiscard]] Exit runInterventions(const Arguments& arguments, const Console& console);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/arguments/project_argument.h"
-#include "app/cli/arguments/request_arguments.h"
+#include "app/cli/analyze/subject_request.h"
 #include "app/cli/runs/engine_client.h"
-#include "engine/base/api/environment.h"
 #include "engine/base/api/gap.h"
 #include "projects/schema/method_keys.h"
 
@@ -20,27 +18,6 @@ using engine::GapFit;
 using engine::GapOrder;
 using Columns = engine::GapWeight::Columns;
 using nlohmann::json;
-
-/// Returns the engine request for the arguments.
-Result<engine::GapRequest> gapRequestFrom(const Arguments& arguments, const Console& console)
-{
-    engine::GapRequest request = RESIDUA_TRY(requestFrom<engine::GapRequest>(arguments));
-    const std::filesystem::path subject = arguments.positional(0);
-    std::error_code ignored;
-    if (std::filesystem::exists(subject / engine::kRunFile, ignored)) {
-        if (arguments.has("set")) {
-            return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
-        }
-    } else {
-        ValueOr<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
-        if (!named) {
-            return named.error().error;
-        }
-        request.project = std::move(named->document.project);
-        request.of = {{}, named->directory};
-    }
-    return request;
-}
 
 /// Returns the order: by layer as in the network, by the size of the weight, or by the error of the first method.
 Result<GapOrder> orderFrom(const Arguments& arguments)
@@ -201,7 +178,8 @@ Exit runGap(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
     RESIDUA_TRY_OR_FAIL(Exit::Usage, readPlace(computing, arguments));
-    engine::GapRequest request = RESIDUA_TRY_OR_FAIL(Exit::Usage, gapRequestFrom(arguments, console));
+    engine::GapRequest request =
+        RESIDUA_TRY_OR_FAIL(Exit::Usage, subjectRequestFrom<engine::GapRequest>(arguments, console));
     const GapOrder order = RESIDUA_TRY_OR_FAIL(Exit::Usage, orderFrom(arguments));
     setPaths(request.of, computing);
     const auto ready = RESIDUA_TRY(answerOf(request, console, computing, [&console](const engine::Event& news) {

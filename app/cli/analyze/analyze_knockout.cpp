@@ -7,6 +7,7 @@
 #include "app/cli/runs/named_runs.h"
 #include "app/cli/runs/weakest_shortcuts.h"
 #include "engine/runs/results/effects.h"
+#include "engine/runs/results/visit_results.h"
 #include "projects/base/ranges.h"
 #include "projects/transfer/weakest.h"
 
@@ -40,9 +41,24 @@ Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::We
     return found ? Result<std::string>(textOf(*found, project)) : Result<std::string>(found.error());
 }
 
-void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std::string& weakest,
+/// Prints the fits of the loss over visits, and returns them as JSON.
+json tellFits(const std::vector<engine::VisitFit>& fits, const Console& console)
+{
+    return mapped<json>(fits, [&](const engine::VisitFit& fit) -> json {
+        console.line(fit.text());
+        return {{"visits", fit.visits},
+                {"least", fit.least},
+                {"height", fit.height},
+                {"rate", fit.rate},
+                {"error", fit.error}};
+    });
+}
+
+void show(const engine::KnockoutReady& ready, const engine::KnockoutRequest& request, const std::string& weakest,
           const Console& console)
 {
+    const projects::KnockoutBy by = request.by;
+    const bool isOverVisits = by == projects::KnockoutBy::Visits && request.only.empty();
     std::vector<KnockoutRow> sorted = ready.rows;
     if (by != projects::KnockoutBy::Visits) {
         std::ranges::stable_sort(sorted, std::greater(), &KnockoutRow::rise);
@@ -71,6 +87,9 @@ void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std
     });
     json all = measuredJson(ready);
     all.update({{"rankCorrelation", correlation}, {"parts", std::move(parts)}, {"weakest", weakest}});
+    if (isOverVisits) {
+        all["fits"] = tellFits(engine::visitFitsOf(ready), console);
+    }
     console.value(all);
 }
 
@@ -88,7 +107,7 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     const std::string weak = weakest ? *weakest : std::string();
     const auto end = [&] { return weakest ? Exit::Ok : console.fail(Exit::Usage, weakest.error()); };
     if (!arguments.has("output")) {
-        show(ready, request->by, weak, console); // the effects are measured in any case
+        show(ready, *request, weak, console); // the effects are measured in any case
         return end();
     }
     const Exit written =

@@ -380,6 +380,18 @@ Command knockoutCommand()
                     std::move(options));
 }
 
+Command visitsCommand()
+{
+    std::vector<OptionSpec> options = optionsOf<engine::VisitsRequest>();
+    options.push_back(setOption());
+    return measured("analyze visits",
+                    "measure a loop over its visits: the steps of its state, its gradients, where it settles",
+                    "residua-cli analyze visits looped --batches 1",
+                    offering(PositionalSpec{"PROJECT|RUN", "a project at its start, or a run's directory"},
+                             exampleNames(), Beside::Files),
+                    &runVisits, std::move(options));
+}
+
 Command interventionsCommand()
 {
     return measured("analyze interventions",
@@ -458,8 +470,8 @@ std::vector<Command> analyzeCommands()
                             {{"SUBJECT", "a run, runs or a project; the help of each has more", Presence::AnyNumber,
                               exampleNames(), Beside::Files}},
                             {coefficientsCommand(), std::move(metrics), std::move(layers), std::move(confusion),
-                             theoryCommand(), stabilityCommand(), knockoutCommand(), interventionsCommand(),
-                             gapCommand()})};
+                             theoryCommand(), stabilityCommand(), knockoutCommand(), visitsCommand(),
+                             interventionsCommand(), gapCommand()})};
 }
 
 } // namespace residua::cli

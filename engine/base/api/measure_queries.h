@@ -398,6 +398,73 @@ constexpr void describe(const GapRequest*, auto&& v)
     v(kTower, &GapRequest::tower);
 }
 
+/// A measure of a loop's states h_0 (which its first visit reads), h_1, … over its visits. Norms are root mean squares
+/// over tokens or examples of the 2-norm over features, cosines their means.
+enum class VisitMeasure : std::uint8_t {
+    Change,        ///< ‖h_v − h_(v−1)‖ / ‖h_v‖
+    Acceleration,  ///< ‖(h_v − h_(v−1)) − (h_(v−1) − h_(v−2))‖
+    Cosine,        ///< of h_(v−1) and h_v
+    CentredCosine, ///< the same without the mean over the tokens of the batch
+    WriteCosine,   ///< of what a stored layer adds to the state at visits v − 1 and v
+    WriteRatio,    ///< the norm of what it adds at visit v by that at visit v − 1
+    Gradient,      ///< the norm of G_v: the loss's gradient by a stored layer's weights, as far as visit v uses them
+    Alignment, ///< one number: ρ = ‖Σ G_v‖² / Σ ‖G_v‖², 1 if the G_v are orthogonal, R if they are equal
+    Radius,    ///< the spectral radius of ∂h_v/∂h_(v−1) after 10 steps of the power method, a mean over examples
+    PathGap,   ///< ‖h_v − h′_v‖ / ‖h_0 − h′_0‖, with h′ from another start
+    Residual,  ///< ‖h_(v+1) − h_v‖ / ‖h_v‖ up to kSettledVisits, if the loop may make more visits
+};
+inline constexpr std::int64_t kSettledVisits = 50;
+
+/// The values of one measure, at visits 1, 2, …; NaN if one is undefined.
+struct VisitCurve {
+    VisitMeasure measure = VisitMeasure::Change;
+    std::int64_t layer = 0; ///< the stored layer, from 1; 0: the state
+    std::vector<double> values;
+};
+
+struct VisitsReady {
+    QueryTag tag{};
+    std::vector<VisitCurve> curves; ///< by measure, then by layer; without those that the wiring does not define
+    double loss = 0;                ///< of the network, on the same batches
+    std::int64_t batches = 0;
+    std::int64_t step = 0;          ///< of the checkpoint that was used; 0: the initial weights
+    std::vector<std::string> notes; ///< as SampleReady's, and why curves are missing
+};
+
+/// Measures a loop over its visits on held-out batches: the network of a checkpoint or, without a run, that of
+/// `project` with its initial weights. Refused if the tower has no such loop, or its wiring no single residual.
+struct VisitsRequest {
+    using Answer = VisitsReady;
+    QueryTag tag{};
+    RunRef of; ///< as GapRequest's
+    projects::Project project;
+    std::int64_t loop = 1;
+    double apart = 0.1;       ///< ‖h′_0 − h_0‖ / ‖h_0‖
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+    std::string tower = {};   ///< as in KnockoutRequest
+};
+
+constexpr void describe(const VisitsRequest*, auto&& v)
+{
+    v(keyed("project"), &VisitsRequest::project);
+    v({"loop",
+       "loop",
+       "the loop, from 1, if there are several",
+       {.range = projects::Range::within(1, projects::kMaxLayers), .value = "N"}},
+      &VisitsRequest::loop);
+    v({"apart",
+       "distance of the other start",
+       "the other start's distance, as a share of the norm of the first one",
+       {.range = projects::Range::within(1e-6, 1), .value = "SHARE"}},
+      &VisitsRequest::apart);
+    v({"batches",
+       "held-out batches",
+       "batches of the validation split",
+       {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
+      &VisitsRequest::batches);
+    v(kTower, &VisitsRequest::tower);
+}
+
 } // namespace residua::engine
 
 namespace residua::projects {
@@ -475,6 +542,20 @@ struct Choices<StreamFill> {
         {"zero", "zero", "no value"},
         {"mean", "its mean over the tokens", "the stream's mean over the tokens of the batch"},
         {"stream", "another stream's", "another stream's"}};
+};
+template <>
+struct Choices<engine::VisitMeasure> {
+    static constexpr Choice all[] = {{"change", "change, relative to the state"},
+                                     {"acceleration", "change of the change"},
+                                     {"cosine", "cosine of successive states"},
+                                     {"centred_cosine", "cosine of centred states"},
+                                     {"write_cosine", "cosine of a layer's successive writes"},
+                                     {"write_ratio", "ratio of a layer's successive writes"},
+                                     {"gradient", "gradient of a layer"},
+                                     {"alignment", "alignment ρ of a layer's gradients"},
+                                     {"radius", "spectral radius of a visit"},
+                                     {"path_gap", "distance from another start"},
+                                     {"residual", "fixed-point residual"}};
 };
 template <>
 struct Choices<TransitionForm> {

@@ -41,7 +41,7 @@ struct QueryList {
 };
 using Queries = QueryList<ListDevices, SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest,
                           LoadWeightsRequest, ExportRequest, StabilityRequest, KnockoutRequest, InterventionRequest,
-                          GapRequest, TokeniserRequest, FetchCheckpoint>;
+                          GapRequest, VisitsRequest, TokeniserRequest, FetchCheckpoint>;
 
 /// True for the queries: requests that an event with their tag answers.
 template <class Asked>

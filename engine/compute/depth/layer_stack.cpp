@@ -123,12 +123,12 @@ Residual LayerStack::addProgram(std::size_t program, const Residual& residual, c
         }
         return {x, whole};
     }
-    const bool isMeasured = pass.magnitudes != nullptr;
+    const bool isMeasured = pass.magnitudes != nullptr || pass.visits != nullptr;
     const Residual entering = isMeasured ? Residual{residual.sum(), {}} : residual;
     Residual sum = compiled.runOnResidual(entering, pass, m_activations, layer,
                                           isMeasured || branch != nullptr ? &whole : nullptr);
     if (isMeasured) {
-        pass.magnitudes->saw(program, executedPrograms(), entering.x, whole);
+        show(program, entering.x, whole, pass);
     }
     if (branch != nullptr) {
         *branch = whole;
@@ -142,10 +142,18 @@ at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tenso
     TORCH_CHECK(layer.runs, "the pass has no layer ", program / m_programsPerLayer + 1);
     GraphProgram& compiled = m_programs[indexOf(program)];
     const at::Tensor branch = compiled.run(inputs, pass, m_activations, layer);
-    if (pass.magnitudes != nullptr) {
-        pass.magnitudes->saw(program, executedPrograms(), inputs[residualPort(program)], branch);
-    }
+    show(program, inputs[residualPort(program)], branch, pass);
     return layer.factor == 1 || compiled.scalesInside() ? branch : branch * layer.factor;
+}
+
+void LayerStack::show(std::size_t program, const at::Tensor& input, const at::Tensor& branch, const Pass& pass) const
+{
+    if (pass.magnitudes != nullptr) {
+        pass.magnitudes->saw(program, executedPrograms(), input, branch);
+    }
+    if (pass.visits != nullptr && pass.visits->branch) {
+        pass.visits->branch(static_cast<std::int64_t>(program / m_programsPerLayer) + 1, branch);
+    }
 }
 
 at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const Pass& pass)

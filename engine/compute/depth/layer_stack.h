@@ -92,6 +92,8 @@ private:
     }
     /// Returns the branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// Shows what a program read and its branch to those that measure the pass.
+    void show(std::size_t program, const at::Tensor& input, const at::Tensor& branch, const Pass& pass) const;
     /// As runOnResidual(), of a program that runs.
     [[nodiscard]] Residual addProgram(std::size_t program, const Residual& residual, const Pass& pass,
                                       at::Tensor* branch);

@@ -3,6 +3,7 @@
 
 #include "engine/compute/depth/altered_streams.h"
 #include "engine/compute/depth/stack_borders.h"
+#include "engine/compute/depth/visit_borders.h"
 #include "projects/base/mapped.h"
 #include "projects/depth/depth_names.h"
 
@@ -21,16 +22,6 @@ using projects::DepthStep;
 using projects::DepthStepKind;
 
 namespace {
-
-/// Returns the values that a step reads.
-std::vector<std::size_t> readBy(const DepthStep& step)
-{
-    std::vector<std::size_t> read = step.inputs;
-    for (const std::optional<std::size_t>& value : {step.base, step.newest}) {
-        read.insert(read.end(), value ? 1 : 0, value.value_or(0));
-    }
-    return read;
-}
 
 /// Returns for each step the values that it is the last to use, but for those that are kept.
 std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program, const std::vector<std::size_t>& kept)
@@ -73,6 +64,14 @@ public:
           m_state(std::move(state)),
           m_recordsGradients(at::GradMode::is_enabled())
     {
+        if (pass.visits != nullptr) {
+            const projects::Stack& stack = wiring.m_layers.stack();
+            VisitBorders borders = bordersOf(wiring.m_program, stack, pass.visits->loop);
+            pass.visits->isClosed = borders.areClosed && wiring.m_rule->restarts();
+            if (!projects::changesState(stack.loops[pass.visits->loop])) { // else visit() shows the states
+                m_borders = std::move(borders);
+            }
+        }
     }
 
     [[nodiscard]] const DepthState& state() const { return m_state; }
@@ -104,6 +103,23 @@ public:
             return;
         }
         apply(step, module);
+    }
+
+    /// Shows the residual before step `number` to the pass's probe, if a visit without steps of its own begins or ends
+    /// there.
+    void probe(std::size_t number)
+    {
+        const auto border = std::ranges::find(m_borders.steps, number);
+        const auto visit = static_cast<std::size_t>(border - m_borders.steps.begin());
+        if (border == m_borders.steps.end() ||
+            (visit > 0 && !m_wiring.m_layers.runs(m_borders.modules[visit], m_pass))) {
+            return;
+        }
+        const at::Tensor state = value(m_borders.values[visit]);
+        const at::Tensor next = m_pass.visits->state(static_cast<std::int64_t>(visit), state);
+        if (!next.is_same(state)) {
+            set(m_borders.values[visit], next);
+        }
     }
 
     void release(const std::vector<std::size_t>& values)
@@ -169,14 +185,24 @@ private:
             hasGradient |= m_wiring.m_layers.hasGradient(module, m_pass);
         }
         const at::AutoGradMode gradient(at::GradMode::is_enabled() && hasGradient);
-        const at::Tensor h = step.kind == DepthStepKind::Visit
-                                 ? m_wiring.m_loops.stateBefore(step.visit, value(step.inputs[0]), m_pass)
-                                 : value(step.inputs[0]);
+        const bool isProbed = ran && m_pass.visits != nullptr && m_pass.visits->loop == step.visit.loop;
+        at::Tensor h = step.kind == DepthStepKind::Visit
+                           ? m_wiring.m_loops.stateBefore(step.visit, value(step.inputs[0]), m_pass)
+                           : value(step.inputs[0]);
         const at::Tensor& other = value(step.inputs[1]);
-        const at::Tensor streams = step.inputs.size() > 2 ? value(step.inputs[2]) : at::Tensor();
         if (step.kind == DepthStepKind::Leave) {
-            set(step.output, m_wiring.m_loops.end(step.visit, h, other, streams, ran));
-        } else if (ran) {
+            const bool startsHere = isProbed && step.visit.visit == 1;
+            const at::Tensor streams =
+                step.inputs.size() < 3 ? at::Tensor() : (startsHere ? m_start : value(step.inputs[2]));
+            h = ran ? m_wiring.m_loops.end(step.visit, h, other, streams) : h;
+            h = isProbed ? m_pass.visits->state(step.visit.visit, h) : h;
+            set(step.output, m_wiring.m_loops.isLast(step.visit) ? m_wiring.m_loops.exit(step.visit, h) : h);
+            return;
+        }
+        if (isProbed && step.visit.visit == 1) {
+            h = m_start = m_pass.visits->state(0, h);
+        }
+        if (ran) {
             set(step.output, m_wiring.m_loops.begin(step.visit, h, other));
         } else if (m_wiring.m_loops.startsAsNoise(step.visit)) {
             set(step.output, h);
@@ -402,6 +428,8 @@ private:
     const Pass& m_pass;
     DepthState m_state;
     bool m_recordsGradients; ///< outside modules without gradients
+    VisitBorders m_borders;  ///< of the probed loop, unless its visits have steps
+    at::Tensor m_start;      ///< the state that the first visit of the probed loop reads
 };
 
 LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
@@ -543,9 +571,11 @@ Residual LayerWiring::run(const at::Tensor& input, const Pass& pass, std::vector
             pass.borders->keep(step, running.state());
         }
         module = m_program.steps[step].module;
+        running.probe(step);
         running.run(step);
         running.release(m_lastUses[step]);
     }
+    running.probe(m_program.steps.size());
     m_rule->end();
     for (std::size_t i = 0; exits != nullptr && i < m_exits.size(); ++i) {
         const at::Tensor state = running.sum(m_exits[i].value);

@@ -151,25 +151,23 @@ at::Tensor LoopRule::begin(const projects::LoopVisit& at, const at::Tensor& h, c
 }
 
 at::Tensor LoopRule::end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin,
-                         const at::Tensor& streams, bool ran) const
+                         const at::Tensor& streams) const
 {
     const Parts& parts = m_loops[at.loop];
     at::Tensor residual = h;
-    if (ran && parts.gate.defined()) {
+    if (parts.gate.defined()) {
         const at::Tensor share = at::sigmoid(parts.gate.select(0, at.visit - 1)).to(h.scalar_type());
         residual = begin + share * (h - begin);
     }
-    if (ran && parts.loop.norm == projects::LoopNorm::Visits) {
+    if (parts.loop.norm == projects::LoopNorm::Visits) {
         residual = normalised(parts.norm, residual, residual.scalar_type());
     }
-    if (streams.defined()) {
-        residual = ran ? written(parts, at.visit, streamsOf(parts, streams), residual) : residual;
-    }
-    return at.visit == parts.loop.visits ? leaving(parts, residual) : residual;
+    return streams.defined() ? written(parts, at.visit, streamsOf(parts, streams), residual) : residual;
 }
 
-at::Tensor LoopRule::leaving(const Parts& parts, const at::Tensor& h) const
+at::Tensor LoopRule::exit(const projects::LoopVisit& at, const at::Tensor& h) const
 {
+    const Parts& parts = m_loops[at.loop];
     at::Tensor residual = h;
     if (parts.loop.streams != projects::LoopStreams::None) {
         const at::Tensor states = streamsOf(parts, h).unflatten(-1, {parts.loop.streamCount, m_width});
@@ -181,8 +179,7 @@ at::Tensor LoopRule::leaving(const Parts& parts, const at::Tensor& h) const
 
 at::Tensor LoopRule::left(const projects::LoopVisit& at, const at::Tensor& h) const
 {
-    const Parts& parts = m_loops[at.loop];
-    return at.visit == parts.loop.visits ? h : leaving(parts, h);
+    return isLast(at) ? h : exit(at, h);
 }
 
 at::Tensor LoopRule::exitLogit(std::size_t loop, const at::Tensor& state) const

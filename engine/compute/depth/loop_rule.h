@@ -30,14 +30,17 @@ public:
     /// Returns the residual at the begin of a visit, from the residual `h` and the loop's input `e` [..., d]. With
     /// streams, `h` holds them after the first visit: [..., n·d].
     [[nodiscard]] at::Tensor begin(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& e) const;
-    /// Returns the residual at the end of a visit, from the residual `h`, that at the visit's begin, and the streams
-    /// that the visit read (undefined without). If the pass makes fewer visits, the last one's is called with `ran`
-    /// false, for the loop's exit. With streams, returns them before the exit.
+    /// Returns the residual at the end of a visit that ran, from the residual `h`, that at the visit's begin, and the
+    /// streams that the visit read (undefined without). With streams, returns them.
     [[nodiscard]] at::Tensor end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin,
-                                 const at::Tensor& streams, bool ran) const;
+                                 const at::Tensor& streams) const;
+    /// Returns the residual that leaves the loop, from that at the end of the last visit that ran.
+    [[nodiscard]] at::Tensor exit(const projects::LoopVisit& at, const at::Tensor& h) const;
     /// Returns the residual after a visit as it would leave the loop if there were no further visits, from that at the
     /// end of the visit: the last visit's is unchanged.
     [[nodiscard]] at::Tensor left(const projects::LoopVisit& at, const at::Tensor& h) const;
+    /// True if the visit is the last one of the document.
+    [[nodiscard]] bool isLast(const projects::LoopVisit& at) const { return at.visit == m_loops[at.loop].loop.visits; }
     /// Returns the logit w·h + b of the exit gate of a loop for the states `state` [..., d]: [...].
     [[nodiscard]] at::Tensor exitLogit(std::size_t loop, const at::Tensor& state) const;
 
@@ -57,7 +60,6 @@ private:
         at::Tensor exitWeight; ///< of the exit gate [1, d]; bias [1]
         at::Tensor exitBias;
     };
-    [[nodiscard]] at::Tensor leaving(const Parts& parts, const at::Tensor& h) const;
     /// Returns the streams [..., n·d] of `x`, which is one state or has them already.
     [[nodiscard]] at::Tensor streamsOf(const Parts& parts, const at::Tensor& x) const;
     /// Returns shares of gated streams for a visit [..., count, n]: those from `first` on of read, write, keep.

@@ -98,6 +98,19 @@ struct LayerUse {
                             : streamKey(static_cast<std::int64_t>(stream), "visit " + std::to_string(layer.visit));
 }
 
+/// Sees a loop of the first tower in a pass. Its stack has one residual (projects::hasOneResidual).
+struct VisitProbe {
+    std::size_t loop = 0; ///< index in Stack::loops, of a sound loop
+    /// Called with 0 and the state that the first visit reads, then after each visit that runs with its number and its
+    /// state. A state is [..., d], or [..., n·d] after a visit of a loop with streams. The pass continues with the
+    /// returned state, which may differ if `isClosed`.
+    std::function<at::Tensor(std::int64_t visit, const at::Tensor& state)> state;
+    /// If not empty, called with the number of each executed layer, from 1, and its branch, or each half of it.
+    std::function<void(std::int64_t number, const at::Tensor& branch)> branch = {};
+    /// Set by the pass: true if each visit is a function of the state before it and of values before the loop.
+    bool isClosed = false;
+};
+
 /// The purpose and the settings of one pass through a network, passed to every stack, operator, objective and
 /// regulariser. A network keeps nothing of a pass, except the buffers of nodes and which layers the last training pass
 /// ran, for its coefficients.
@@ -140,14 +153,17 @@ struct Pass {
     /// pass.
     const BatchParts* parts = nullptr;
 
+    /// Sees the visits of a loop unless it is null. Must outlive the pass.
+    VisitProbe* visits = nullptr;
+
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode,    step,    {},           random,       draws, inputs,       rows, magnitudes,
-                nullptr, nullptr, lossGradient, weightInputs, 0,     holdsBuffers, parts};
+        return {mode,    step,    {},           random,       draws, inputs,       rows,  magnitudes,
+                nullptr, nullptr, lossGradient, weightInputs, 0,     holdsBuffers, parts, nullptr};
     }
 };
 

@@ -70,7 +70,7 @@ private slots:
         QStringList with;
         eachQuery<0>(with);
         QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "LoadWeightsRequest", "ExportRequest",
-                                    "KnockoutRequest", "InterventionRequest", "FetchCheckpoint"}));
+                                    "KnockoutRequest", "InterventionRequest", "VisitsRequest", "FetchCheckpoint"}));
     }
 
 private:

@@ -67,8 +67,8 @@ Status prepare(Project& view, LoadAs as)
         }
         wiring = std::move(withTerms);
     }
-    if (as == LoadAs::WithMoreVisits) {
-        view = projects::withMoreVisits(std::move(view));
+    if (as == LoadAs::WithMoreVisits || as == LoadAs::WithSettledVisits) {
+        view = projects::withMoreVisits(std::move(view), as == LoadAs::WithSettledVisits ? kSettledVisits + 1 : 0);
     }
     if (as == LoadAs::WithFeatures) {
         return addFeatures(view);
@@ -115,6 +115,15 @@ Result<LoadedModel> load(const RunRef& of, const PreparationWatch& watch, LoadAs
                        about->tower};
 }
 
+/// Returns the model, or an error if its data have no validation split.
+Result<LoadedModel> withValidation(Result<LoadedModel> model)
+{
+    if (model && model->parts.dataset->size(Split::Validation) == 0) {
+        return withoutPart(*model->parts.dataset, Split::Validation, "data");
+    }
+    return model;
+}
+
 } // namespace
 
 Error withoutPart(const Dataset& dataset, Split split, const std::string& place)
@@ -132,11 +141,20 @@ Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, L
 
 Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch, const std::string& tower, LoadAs as)
 {
-    Result<LoadedModel> model = load(of, watch, as, tower);
-    if (model && model->parts.dataset->size(Split::Validation) == 0) {
-        return withoutPart(*model->parts.dataset, Split::Validation, "data");
-    }
-    return model;
+    return withValidation(load(of, watch, as, tower));
+}
+
+Result<LoadedModel> startToMeasure(const Project& project, const std::filesystem::path& projectDirectory,
+                                   const PreparationWatch& watch, const std::string& tower, LoadAs as)
+{
+    RESIDUA_TRY(checkProject(project));
+    const CompiledNetwork::About about = RESIDUA_TRY(aboutOf(project, tower));
+    Project view = projects::viewOf(project, about.tower);
+    RESIDUA_TRY(prepare(view, as));
+    const Project document = projects::viewOf(std::move(view), about.tower);
+    TrainerParts parts = RESIDUA_TRY(openParts(document, projectDirectory, "cpu", FirstWeights::Initialised,
+                                               {.data = watch, .weights = watch}, {}, about));
+    return withValidation(LoadedModel{std::move(parts), 0, {}, false, about.tower});
 }
 
 TrainedState stateOf(const LoadedModel& model)

@@ -8,6 +8,7 @@
 #include "projects/base/result.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct LoadedModel {
 };
 
 /// The network as the run has it, with a weight for each shortcut (projects::withTerms), or with more visits of its
-/// loops, which an evaluation makes only under an alteration (projects::withMoreVisits), or with the value kFeatures.
-enum class LoadAs { AsTrained, WithTerms, WithMoreVisits, WithFeatures };
+/// loops, which an evaluation makes only under an alteration (projects::withMoreVisits), also with more than
+/// kSettledVisits, or with the value kFeatures.
+enum class LoadAs { AsTrained, WithTerms, WithMoreVisits, WithSettledVisits, WithFeatures };
 /// The further output port of a head that has what the head's last linear reads.
 inline constexpr const char* kFeatures = "last_linear_features";
 
@@ -35,6 +37,10 @@ inline constexpr const char* kFeatures = "last_linear_features";
 /// The network and its project are the view of the tower, judged by projects::judgeOf().
 [[nodiscard]] Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch,
                                                 const std::string& tower, LoadAs as = LoadAs::AsTrained);
+/// Makes the network of `project` with its initial weights to measure a tower in the same way, on the CPU.
+[[nodiscard]] Result<LoadedModel> startToMeasure(const projects::Project& project,
+                                                 const std::filesystem::path& projectDirectory,
+                                                 const PreparationWatch& watch, const std::string& tower, LoadAs as);
 /// Returns the network, data and step of a model, which must outlive the result.
 [[nodiscard]] TrainedState stateOf(const LoadedModel& model);
 /// Returns the error for a part of the data that has no examples.

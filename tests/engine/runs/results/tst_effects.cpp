@@ -5,6 +5,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "engine/runs/results/visit_results.h"
 #include "engine/runs/store/checkpoint.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/engine/runs/store/stored_tensors.h"
@@ -207,6 +208,29 @@ private slots:
         QVERIFY(kept.ok());
         QCOMPARE(kept->size(), std::size_t{1});
         QCOMPARE(kept->front().measured.rows[0].rise, 1.0);
+    }
+
+    /// Losses that follow L∞ + Z·e^(−zT/R) give these numbers, for each loop with four or more of them.
+    void lossesOverVisitsAreFitted()
+    {
+        const auto lossAfter = [](double visits) { return 2 + 0.75 * std::exp(-1.5 * visits / 3); };
+        KnockoutReady measured;
+        measured.loss = lossAfter(3);
+        for (const std::int64_t visits : {1, 2, 4, 5, 6}) {
+            measured.rows.push_back({"", visits, 0, 0, lossAfter(static_cast<double>(visits)) - measured.loss, 0, 0});
+        }
+        measured.rows.push_back({"", 1, 0, 0, 0.25, 0, 0}); // another loop of two visits
+        const std::vector<VisitFit> fits = visitFitsOf(measured);
+        QCOMPARE(fits.size(), std::size_t{1});
+        QCOMPARE(fits[0].visits, 3.0);
+        QVERIFY(std::abs(fits[0].least - 2) < 1e-6 && std::abs(fits[0].height - 0.75) < 1e-6);
+        QVERIFY(std::abs(fits[0].rate - 1.5) < 1e-6 && fits[0].error < 1e-8);
+        QVERIFY(fits[0].text().starts_with("loss after T visits: 2 + 0.75 e^(-1.5 T/R), R = 3"));
+        measured.rows.resize(5);
+        measured.rows[2].rise += 0.06; // nothing of the form passes through all points
+        QVERIFY(visitFitsOf(measured)[0].error > 1e-3 && visitFitsOf(measured)[0].error < 0.06);
+        measured.rows.resize(2);
+        QVERIFY(visitFitsOf(measured).empty());
     }
 
     void aRequestHasItsKey()
