@@ -106,7 +106,7 @@ void TowerRows::rebuild(const Project& view, std::optional<std::size_t> shown)
             const Network& network = projects::towerAt(whole, tower);
             const auto kept =
                 std::ranges::find_if(before, [&](const SmallStack& each) { return each.project.network == network; });
-            SmallStack& stack = m_stacks.emplace_back(kept != before.end() ? *kept : SmallStack{});
+            SmallStack& stack = m_stacks.emplace_back(kept != before.end() ? std::move(*kept) : SmallStack{});
             stack.tower = tower;
             stack.isJoined = tower != row.towers.front();
             if (kept == before.end()) {
