@@ -161,7 +161,7 @@ void CanvasMenu::fill(QMenu& menu) const
         }
     }
     if (selection.shortcuts.empty() && selection.layers.empty()) {
-        add(menu, {m_window.goOnWired});
+        add(menu, {m_window.goOnWired, m_window.teach, m_window.loadWeights});
         add(menu, {m_canvas.typeToAdd, m_canvas.paste});
         add(menu, {m_window.selectAll, m_canvas.fold, m_window.fit});
     } else {

@@ -134,6 +134,8 @@ void addTokeniserCommands(const WindowParts& parts);
 /// The run bar's choice of topology: shows the document's topology, applies the selected one, and restores the preset
 /// that the wiring came from.
 void addTopologyCommands(const WindowParts& parts);
+/// Makes runs of the project whose first weights are those of a file, or that learn from a trained run, in a dialog.
+void addWeightsCommands(const WindowParts& parts, OpenCommands& open);
 /// The commands on the view of the document: the canvas in front and its display, the panels, the theme.
 void addViewCommands(const WindowParts& parts);
 

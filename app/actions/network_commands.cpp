@@ -18,6 +18,7 @@
 
 #include <QComboBox>
 #include <QCoreApplication>
+#include <QMenu>
 
 #include <cstddef>
 #include <string>
@@ -58,6 +59,15 @@ TowerCommands::TowerCommands(const WindowParts& parts) : CommandGroup(parts)
     connect(m_actions.nextTower, &QAction::triggered, &bar, &TowerBar::chooseNext);
     connect(&bar, &TowerBar::towerChosen, &m_documents,
             [this](std::size_t tower) { m_documents.choose(TowerPlace{tower}); });
+    bar.setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(&bar, &QWidget::customContextMenuRequested, this, [this, &bar](const QPoint& at) {
+        bar.setCurrentIndex(bar.tabAt(at) >= 0 ? bar.tabAt(at) : bar.currentIndex()); // the commands are on the shown
+        auto* const menu = new QMenu(&bar);
+        menu->setObjectName(QStringLiteral("towerMenu"));
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->addActions(m_actions.ofTowers());
+        menu->popup(bar.mapToGlobal(at));
+    });
     const auto show = [this, &bar] {
         bar.setTowers(m_session.wholeProject(), m_session.shownTower());
         m_actions.nextTower->setEnabled(!m_session.wholeProject().towers.empty());

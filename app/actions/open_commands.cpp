@@ -77,8 +77,10 @@ void OpenCommands::takeDropped(const std::filesystem::path& path)
     case PathKind::Bundle:
         open(path);
         return;
-    case PathKind::Model:
     case PathKind::Tensors:
+        emit tensorsGiven(path);
+        return;
+    case PathKind::Model:
         askForModel(QString::fromStdString(path.string()));
         return;
     case PathKind::Picture:
@@ -224,16 +226,7 @@ void OpenCommands::askForModel(const QString& model)
     if (!model.isEmpty()) {
         dialog->setFolder(model);
     }
-    dialog->setOpenProject([this]() -> std::optional<OntoProject> {
-        const bool saved = m_session.isOpen() && !m_session.isDraft(); // a draft has no folder for the run
-        return saved ? std::optional(OntoProject{m_session.wholeProject(), m_session.directory()}) : std::nullopt;
-    });
-    connect(dialog, &ImportDialog::loaded, this, [this](const engine::LoadWeightsReady& made) {
-        m_banner.say(BannerKind::Note,
-                     tr("What fits of the file is in the run %1 of step 0: resume, fork or retrofit that, for Run "
-                        "trains the network from the start.")
-                         .arg(QString::fromStdString(made.runDirectory.filename().string())));
-    });
+    connect(dialog, &ImportDialog::fileChosen, this, &OpenCommands::tensorsGiven);
     connect(dialog, &ImportDialog::imported, this, [this](const engine::ImportReady& made) {
         open(made.projectDirectory);
         auto notes = mapped<QStringList>(made.notes, QString::fromStdString);

@@ -35,6 +35,8 @@ signals:
     /// Emitted with the name of a page of the open project that is to be shown.
     void pageGiven(const QString& name);
     void bundleGiven(const std::filesystem::path& file);
+    /// Emitted with a file of tensors for the open project.
+    void tensorsGiven(const std::filesystem::path& file);
     /// Emitted when the project of a run was opened through the run. `run` is absolute, without "..".
     void runOpened(const std::filesystem::path& run);
 

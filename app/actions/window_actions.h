@@ -99,6 +99,10 @@ public:
         make("addLoss", "", tr("Add a &loss…"), {},
              tr("Compare the shown tower's output with another value, and choose which in the inspector"));
     QAction* removeLoss = make("removeLoss", "", tr("Remove the l&oss"), {}, tr("Remove the selected loss"));
+    QAction* teach = make("teach", "", tr("&Teach by a trained run…"), {},
+                          tr("Make a run that learns from the outputs of a trained run too"));
+    QAction* loadWeights = make("loadWeights", "", tr("Begin &with the weights of a file…"), {},
+                                tr("Make a run whose first weights are the tensors of a file that fit"));
 
     // The view of the document
     QAction* nextPanel =
@@ -199,7 +203,7 @@ public:
     /// Commands on towers and losses.
     [[nodiscard]] QList<QAction*> ofTowers() const
     {
-        return {addTower, duplicateTower, joinStack, removeTower, addLoss, removeLoss};
+        return {addTower, duplicateTower, joinStack, removeTower, addLoss, removeLoss, teach, loadWeights};
     }
     /// Commands that need an open project.
     [[nodiscard]] QList<QAction*> ofProject() const;

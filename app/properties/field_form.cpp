@@ -22,8 +22,9 @@
 namespace residua::app {
 namespace {
 
-constexpr int kShareDecimals = 3;
-constexpr double kShareStep = 0.05;
+constexpr int kDecimals = 3;
+constexpr double kStep = 0.05;
+constexpr double kMostReal = 1e6; ///< of a number without an upper end
 
 QComboBox* makeChoice(std::span<const projects::Choice> choices, int chosen)
 {
@@ -48,20 +49,28 @@ QSpinBox* makeNumber(const projects::Range& range, qlonglong value)
     return box;
 }
 
-/// Makes the field of a rank as a share of each weight's smaller side.
-QDoubleSpinBox* makeShare(double value)
+QDoubleSpinBox* makeReal(const projects::Field& field, double value)
 {
     auto* const box = new QDoubleSpinBox;
-    const projects::Field share = projects::fieldOfSchema("/network/rank/scale").value().field;
-    box->setDecimals(kShareDecimals);
-    box->setRange(share.more.range.least + std::pow(10.0, -kShareDecimals), share.more.range.most); // open below
-    box->setSingleStep(kShareStep);
+    const projects::Range& range = field.more.range;
+    const double open = range.lower == projects::End::Open ? std::pow(10.0, -kDecimals) : 0.0;
+    box->setDecimals(kDecimals);
+    box->setRange(std::max(range.least + open, -kMostReal), std::min(range.most, kMostReal));
+    box->setSingleStep(kStep);
     box->setValue(value);
-    box->setToolTip(schemaLine(share.help));
+    box->setToolTip(schemaLine(field.help));
     return box;
 }
 
 } // namespace
+
+projects::Field FieldForm::shareOf(projects::Field field)
+{
+    const projects::Field share = projects::fieldOfSchema("/network/rank/scale").value().field;
+    field.more.range = share.more.range;
+    field.help = share.help;
+    return field;
+}
 
 void FieldForm::addRow(const projects::Field& field, const QVariant& value, std::span<const projects::Choice> choices)
 {
@@ -88,12 +97,18 @@ void FieldForm::addRow(const projects::Field& field, const QVariant& value, std:
         return;
     }
     if (value.typeId() == QMetaType::Double) {
-        row = place(makeShare(value.toDouble()), &QDoubleSpinBox::valueChanged);
+        row = place(makeReal(field, value.toDouble()), &QDoubleSpinBox::valueChanged);
     } else if (value.typeId() == QMetaType::QString) {
         auto* const path = place(new QLineEdit(QDir::toNativeSeparators(value.toString())), &QLineEdit::textChanged);
         row = fieldRow(path, {new QPushButton(PropertyText::tr("Choose…"))});
     } else if (value.typeId() == QMetaType::LongLong && field.key != "from" && field.key != "step") {
         row = place(makeNumber(field.more.range, value.toLongLong()), &QSpinBox::valueChanged);
+    } else if (value.typeId() == QMetaType::QByteArray) {
+        auto* const text = place(new QComboBox, &QComboBox::currentTextChanged);
+        text->setEditable(true);
+        text->setInsertPolicy(QComboBox::NoInsert);
+        text->setEditText(QString::fromUtf8(value.toByteArray()));
+        row = text;
     } else {
         row = place(makeChoice(choices, value.toInt()), &QComboBox::currentTextChanged);
     }
@@ -104,7 +119,7 @@ QVariant FieldForm::shown(std::string_view key) const
 {
     QWidget* const widget = m_editors.at(key);
     if (const auto* const choice = qobject_cast<QComboBox*>(widget)) {
-        return choice->currentData();
+        return choice->isEditable() ? choice->currentText().trimmed() : choice->currentData();
     }
     if (const auto* const path = qobject_cast<QLineEdit*>(widget)) {
         return QDir::fromNativeSeparators(path->text().trimmed());

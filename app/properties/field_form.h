@@ -3,6 +3,7 @@
 
 #include "engine/base/api/queries.h"
 
+#include <QByteArray>
 #include <QString>
 #include <QVariant>
 #include <QWidget>
@@ -13,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -30,7 +32,8 @@ public:
     FieldForm(QFormLayout& layout, QString name) : m_layout(layout), m_name(std::move(name)) {}
 
     /// Adds the rows, which show the values of `request`. The caller fills the lists of checkpoints ("from" and
-    /// "step", with the steps as data) and topologies, reads the topology, and places the check box "other-data".
+    /// "step", with the steps as data) and topologies, reads the topology, and places the check box "other-data". A
+    /// text has an editable list, to which the caller may add proposals.
     template <class Request>
     void add(const Request& request)
     {
@@ -50,9 +53,11 @@ public:
             } else if constexpr (std::is_same_v<T, std::int64_t>) {
                 addRow(field, qlonglong(value));
             } else if constexpr (std::is_same_v<T, projects::WeightRank>) {
-                addRow(field, std::get<projects::RankScale>(value).scale);
+                addRow(shareOf(field), std::get<projects::RankScale>(value).scale);
             } else if constexpr (std::is_same_v<T, double>) {
                 addRow(field, value);
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                addRow(field, QByteArray::fromStdString(value));
             } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
                 addRow(field, QString::fromStdString(value.string()));
             } else {
@@ -81,6 +86,8 @@ public:
                 value = projects::RankScale{shown(field.key).toDouble()};
             } else if constexpr (std::is_same_v<T, double>) {
                 value = shown(field.key).toDouble();
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                value = shown(field.key).toString().toStdString();
             } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
                 value = shown(field.key).toString().toStdString();
             }
@@ -98,6 +105,8 @@ public:
     [[nodiscard]] QPushButton& chooser(std::string_view key) const;
 
 private:
+    /// Returns the field of a rank with the range and the help of a share of each weight's smaller side.
+    [[nodiscard]] static projects::Field shareOf(projects::Field field);
     void addRow(const projects::Field& field, const QVariant& value, std::span<const projects::Choice> choices = {});
     [[nodiscard]] QVariant shown(std::string_view key) const;
 

@@ -189,8 +189,6 @@ void GoOnDialog::hideRow(const char* key)
 void GoOnDialog::fillTies()
 {
     auto& list = m_fields.editor<QComboBox>("layers");
-    list.setEditable(true);
-    list.setInsertPolicy(QComboBox::NoInsert);
     list.setToolTip(tr("The first and the last layer and the number of visits, such as 3:10,4; then stepwise, in_place "
                        "or rank=16; or untie"));
     const std::int64_t layers = m_source.project.stack().stored();

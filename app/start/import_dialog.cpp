@@ -53,11 +53,10 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     update();
 }
 
-template <class Query>
-void ImportDialog::ask(Query query)
+void ImportDialog::ask(engine::ImportRequest request)
 {
     m_question = m_engine.ask(
-        std::move(query), this, [this](const engine::AnswerOf<Query>& made) { take(made); },
+        std::move(request), this, [this](const engine::ImportReady& made) { take(made); },
         [this](const engine::QueryFailed& failed) {
             end(m_givenUp ? givenUpText() : QString::fromStdString(failed.error.text()));
             std::vector<std::string> lines = failed.notes;
@@ -76,8 +75,8 @@ QTreeWidget* ImportDialog::makeTable()
 {
     auto* table = new QTreeWidget(this);
     table->setObjectName(QStringLiteral("importTable"));
-    table->setAccessibleName(tr("What of the file fits"));
-    table->setHeaderLabels({tr("Parameter"), tr("Tensor of the file"), tr("Fits")});
+    table->setAccessibleName(tr("What of the model does not fit"));
+    table->setHeaderHidden(true);
     table->setRootIsDecorated(false);
     table->setUniformRowHeights(true);
     table->setMinimumHeight(kTableHeight);
@@ -132,12 +131,6 @@ void ImportDialog::setFolder(const QString& folder)
     m_folder->setText(QDir::toNativeSeparators(folder));
 }
 
-void ImportDialog::setOpenProject(std::function<std::optional<OntoProject>()> project)
-{
-    m_onto = std::move(project);
-    update();
-}
-
 bool ImportDialog::namesFile() const
 {
     const QString path = m_folder->text().trimmed();
@@ -182,7 +175,7 @@ void ImportDialog::update()
         m_name->setText(model.isEmpty() || file ? QString() : QFileInfo(QDir(model).absolutePath()).fileName());
     }
     const QString name = m_name->text().trimmed();
-    const bool named = file ? openProject().has_value() : !model.isEmpty() && !name.isEmpty();
+    const bool named = file || (!model.isEmpty() && !name.isEmpty());
     goButton().setEnabled(named && !m_question && !m_looks);
     m_cancel->setEnabled(!m_givenUp);
     m_name->setEnabled(!file);
@@ -194,11 +187,7 @@ void ImportDialog::update()
 QString ImportDialog::place(const QString& model, const QString& name) const
 {
     if (namesFile()) {
-        const std::optional<OntoProject> onto = openProject();
-        return onto ? tr("What fits the network of %1 by name and shape becomes the checkpoint of step 0 of a new run; "
-                         "the rest starts as the project says.")
-                          .arg(QString::fromStdString(onto->project.name))
-                    : tr("A file of tensors goes onto a saved project: open or save one first.");
+        return tr("A file of tensors goes onto the open project, which shows what of it fits.");
     }
     if (name.isEmpty() || model.isEmpty()) {
         return tr(
@@ -212,13 +201,13 @@ QString ImportDialog::place(const QString& model, const QString& name) const
 
 void ImportDialog::begin()
 {
-    m_table->hide();
-    m_cancel->setText(tr("Cancel"));
-    setBusy();
     if (namesFile()) {
-        load();
+        emit fileChosen(absolutePath(m_folder->text()));
+        accept();
         return;
     }
+    m_table->hide();
+    setBusy();
     engine::ImportRequest request;
     request.folder = absolutePath(m_folder->text());
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
@@ -254,20 +243,6 @@ QString ImportDialog::givenUpText()
     return tr("The import was given up; nothing of it is left.");
 }
 
-void ImportDialog::load()
-{
-    const std::optional<OntoProject> onto = openProject();
-    if (!onto) {
-        end(tr("No project is open any more."));
-        return;
-    }
-    engine::LoadWeightsRequest request;
-    request.file = absolutePath(m_folder->text());
-    request.project = onto->project;
-    request.projectDirectory = onto->directory;
-    ask(std::move(request));
-}
-
 /// An import that was complete before it was cancelled is kept, but not opened.
 void ImportDialog::take(const engine::ImportReady& made)
 {
@@ -281,44 +256,12 @@ void ImportDialog::take(const engine::ImportReady& made)
     accept();
 }
 
-void ImportDialog::take(const engine::LoadWeightsReady& made)
-{
-    const QString run = QDir::toNativeSeparators(QString::fromStdString(made.runDirectory.string()));
-    if (m_givenUp) {
-        end(tr("It was complete before it could be given up: the run is %1.").arg(run));
-        return;
-    }
-    m_question.reset();
-    setDone({});
-    m_table->clear();
-    qsizetype fitting = 0;
-    for (const engine::LoadWeightsReady::Row& row : made.rows) {
-        fitting += row.fits ? 1 : 0;
-        m_table->addTopLevelItem(
-            new QTreeWidgetItem({QString::fromStdString(row.parameter), QString::fromStdString(row.tensor),
-                                 row.fits ? tr("fits") : QString::fromStdString(row.message)}));
-    }
-    for (const std::string& name : made.unused) {
-        m_table->addTopLevelItem(new QTreeWidgetItem({QString(), QString::fromStdString(name), tr("left over")}));
-    }
-    m_table->resizeColumnToContents(0);
-    m_table->resizeColumnToContents(1);
-    m_table->show();
-    m_cancel->setText(tr("Close"));
-    update();
-    m_place->setText(tr("%1 of %2 parameters have their numbers from the file, in the run %3.")
-                         .arg(fitting)
-                         .arg(made.rows.size())
-                         .arg(run));
-    emit loaded(made);
-}
-
 /// Shows all details of an error whose text has only the first.
 void ImportDialog::showDetails(const std::vector<std::string>& details)
 {
     m_table->clear();
     for (const std::string& line : details) {
-        m_table->addTopLevelItem(new QTreeWidgetItem({QString(), QString(), QString::fromStdString(line)}));
+        m_table->addTopLevelItem(new QTreeWidgetItem({QString::fromStdString(line)}));
     }
     m_table->setVisible(!details.empty());
 }

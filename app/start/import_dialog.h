@@ -5,7 +5,6 @@
 #include "engine/base/api/session.h"
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,16 +16,10 @@ namespace residua::app {
 
 class EngineBridge;
 
-/// A project into which the tensors of a file can be loaded.
-struct OntoProject {
-    projects::Project project;
-    std::filesystem::path directory;
-};
-
 /// Asks for the folder of a model saved by transformers and the name of the project, and has the engine make the
 /// project. Shows the progress; Cancel stops the import, and the dialog reports whether this was in time, in which case
-/// nothing is left. A single safetensors file instead becomes the first weights of a run of the open project, and a
-/// table shows which tensors fit. Not modal. GUI thread.
+/// nothing is left. A single safetensors file is for the open project, in another dialog (fileChosen). Not modal. GUI
+/// thread.
 class ImportDialog : public AskDialog {
     Q_OBJECT
 public:
@@ -35,14 +28,12 @@ public:
 
     /// Sets the path in the first line.
     void setFolder(const QString& folder);
-    /// Sets the function that returns the open project when it is needed, or nullopt.
-    void setOpenProject(std::function<std::optional<OntoProject>()> project);
 
 signals:
     /// Emitted when a project was made.
     void imported(const residua::engine::ImportReady& made);
-    /// Emitted when a run of the open project was made.
-    void loaded(const residua::engine::LoadWeightsReady& made);
+    /// Emitted with a file of tensors, in place of an import.
+    void fileChosen(const std::filesystem::path& file);
 
 public slots:
     void reject() override;
@@ -50,8 +41,7 @@ public slots:
 private:
     void addRows();
     [[nodiscard]] QTreeWidget* makeTable();
-    template <class Query>
-    void ask(Query query);
+    void ask(engine::ImportRequest request);
     void browseModel();
     void browseFile();
     void browseData();
@@ -60,15 +50,12 @@ private:
     [[nodiscard]] QString place(const QString& model, const QString& name) const;
     void begin() override;
     void lookAtData(const std::filesystem::path& path, engine::ImportRequest request);
-    void load();
     [[nodiscard]] static QString givenUpText();
     void showDetails(const std::vector<std::string>& details);
     void end(const QString& problem);
     void take(const engine::ImportReady& made);
-    void take(const engine::LoadWeightsReady& made);
     /// True if the first line names a file of tensors.
     [[nodiscard]] bool namesFile() const;
-    [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
 
     EngineBridge& m_engine;
     std::filesystem::path m_projects;
@@ -76,10 +63,9 @@ private:
     QLineEdit* m_name;
     QLineEdit* m_data;
     QLabel* m_place;
-    QTreeWidget* m_table; ///< the tensors of a file and whether they fit
+    QTreeWidget* m_table; ///< the tensors that do not fit
     QPushButton* m_cancel;
     bool m_named = false; ///< true if the user has changed the name, so that the folder's name is not proposed any more
-    std::function<std::optional<OntoProject>()> m_onto;
     std::optional<engine::QueryTag> m_question;
     bool m_looks = false;   ///< true while another thread finds out what the data are
     bool m_givenUp = false; ///< true if the import was cancelled and has not ended yet

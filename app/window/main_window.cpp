@@ -129,7 +129,8 @@ void MainWindow::makeDocumentCommands()
     for (CanvasWidget* canvas : m_workspace->canvases()) {
         canvas->addActions(m_actions.ofCanvas());
     }
-    m_workspace->view<OutlineView>().addActions({m_actions.prune, m_actions.freeze});
+    m_workspace->view<OutlineView>().addActions(
+        {m_actions.prune, m_actions.freeze, m_actions.teach, m_actions.loadWeights});
     new CanvasMenu(*m_documents, *m_workspace, m_actions, *m_canvasActions, this);
     addBlockCommands(parts(), *m_editCommands);
     addTopologyCommands(parts());
@@ -165,6 +166,7 @@ void MainWindow::makeRunCommands()
     addKnockoutCommands(parts(), *fetch);
     addInterventionCommands(parts(), *fetch);
     addVisitsCommands(parts(), *fetch);
+    addWeightsCommands(parts(), *m_openCommands);
     addRecordCommands(parts());
     addPageCommands(parts(), *m_openCommands);
     addGapCommands(parts());

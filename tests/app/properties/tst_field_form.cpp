@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of a dialog that are made from the fields of a request.
 #include "app/properties/field_form.h"
+#include "engine/base/api/session.h"
+#include "engine/runs/results/teaching.h"
 #include "tests/support/test_program.h"
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -60,6 +63,28 @@ private slots:
         QCOMPARE(read.folder, std::filesystem::path("/a/b"));
         QVERIFY(read.format == engine::ExportFormat::Onnx);
         delete &form.editor<QCheckBox>("other-data");
+    }
+
+    /// A number has the range of its field, above an open end. A text is typed, or chosen of proposals.
+    void numbersAndTextsOfATeaching()
+    {
+        QWidget dialog;
+        QFormLayout layout(&dialog);
+        FieldForm form(layout, "of");
+        form.add(engine::Teaching{});
+        QCOMPARE(labels(layout),
+                 QStringList({"Teacher's run", "Teacher's tower", "Weight of its loss", "Temperature"}));
+        form.editor<QLineEdit>("teacher").setText("/a/run");
+        form.editor<QComboBox>("name").setEditText(" large ");
+        auto& temperature = form.editor<QDoubleSpinBox>("temperature");
+        QCOMPARE(temperature.value(), 2.0);
+        QVERIFY(temperature.minimum() > 0);
+        form.editor<QDoubleSpinBox>("weight").setValue(0.25);
+        engine::Teaching read;
+        form.read(read);
+        QCOMPARE(read.run, std::filesystem::path("/a/run"));
+        QCOMPARE(read.name, std::string("large"));
+        QVERIFY(read.weight == 0.25 && read.temperature == 2);
     }
 
     /// The other requests have no dialog. To sample and to measure gaps are panels, whose controls follow the model. An

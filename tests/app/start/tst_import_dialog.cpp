@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model that is imported from the window, and dialogs in which a text appears.
 #include "app/engine/engine_bridge.h"
+#include "app/runs/weights_dialog.h"
 #include "app/start/import_dialog.h"
 #include "tests/app/window_harness.h"
 #include "tests/engine/compute/queries/model_folder.h"
@@ -73,13 +74,9 @@ private slots:
         QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
     }
 
-    /// A single file needs an open project.
+    /// A single file is for the open project, in the dialog that shows what of it fits.
     void aFileGoesOntoTheOpenProject()
     {
-        const QString file = m_folder->filePath("tiny-llama/model.safetensors");
-        line("importFolder")->setText(file);
-        QVERIFY(!button("importGo")->isEnabled());
-        QVERIFY(!line("importName")->isEnabled());
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
         QTest::mouseClick(button("importGo"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isOpen() && !m_dialog);
@@ -87,16 +84,24 @@ private slots:
         m_window->actions().import->trigger();
         m_dialog = m_window->findChild<ImportDialog*>();
         QVERIFY(m_dialog && QTest::qWaitForWindowExposed(m_dialog));
-        auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
-        line("importFolder")->setText(file);
-        QVERIFY(button("importGo")->isEnabled() && !table->isVisible());
+        line("importFolder")->setText(m_folder->filePath("tiny-llama/model.safetensors"));
+        QVERIFY(button("importGo")->isEnabled() && !line("importName")->isEnabled());
         QTest::mouseClick(button("importGo"), Qt::LeftButton);
+        QTRY_VERIFY(!m_dialog);
+        QPointer<WeightsDialog> onto = m_window->findChild<WeightsDialog*>();
+        QVERIFY(onto && QTest::qWaitForWindowExposed(onto));
+        auto* table = onto->findChild<QTreeWidget*>(QStringLiteral("weightsTable"));
+        auto* go = onto->findChild<QPushButton*>(QStringLiteral("weightsGo"));
+        QTest::mouseClick(go, Qt::LeftButton);
         QTRY_VERIFY(table->isVisible());
         QVERIFY(table->topLevelItemCount() > 10);
         for (int i = 0; i < table->topLevelItemCount(); ++i) {
             QCOMPARE(table->topLevelItem(i)->text(2), QString("fits"));
         }
         const QDir runs(m_folder->filePath("Residua/tiny-llama/runs"));
+        QCOMPARE(runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 1);
+        QTest::mouseClick(go, Qt::LeftButton);
+        QTRY_VERIFY(!onto);
         QCOMPARE(runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 2);
         QVERIFY2(m_window->bannerText().contains("resume, fork or retrofit"), qPrintable(m_window->bannerText()));
     }
@@ -117,10 +122,10 @@ private slots:
         QTRY_VERIFY(table->isVisible());
         int missing = 0;
         for (int i = 0; i < table->topLevelItemCount(); ++i) { // notes go first
-            missing += table->topLevelItem(i)->text(2).startsWith("tensor is missing: ") ? 1 : 0;
+            missing += table->topLevelItem(i)->text(0).startsWith("tensor is missing: ") ? 1 : 0;
         }
         QCOMPARE(missing, 9); // of a layer
-        QVERIFY(table->topLevelItem(table->topLevelItemCount() - 1)->text(2).startsWith("tensor is missing: "));
+        QVERIFY(table->topLevelItem(table->topLevelItemCount() - 1)->text(0).startsWith("tensor is missing: "));
     }
 
     /// Data may be a large folder, so they are not read on the GUI thread.

@@ -8,6 +8,7 @@
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/remotes_dialog.h"
 #include "app/runs/run_comparison_dialog.h"
+#include "app/runs/weights_dialog.h"
 #include "app/start/fed_dialog.h"
 #include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
@@ -195,6 +196,11 @@ private slots:
             });
         }
         row("import", [](EngineBridge& engine) { return std::make_unique<ImportDialog>(engine, "/projects"); });
+        for (const auto kind : {WeightsDialog::Kind::Load, WeightsDialog::Kind::Teach}) {
+            row(kind == WeightsDialog::Kind::Load ? "first weights" : "teach", [kind](EngineBridge& engine) {
+                return std::make_unique<WeightsDialog>(engine, kind, [] { return std::optional<OntoProject>(); });
+            });
+        }
         row("tokeniser", [](EngineBridge& engine) {
             return std::make_unique<TokeniserDialog>(engine,
                                                      TokeniserDialog::Subject{"/data/text.txt", "text", "/projects"});
