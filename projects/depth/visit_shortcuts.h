@@ -25,7 +25,7 @@ public:
     /// Returns the number of executed module `module`: 0 for the stack's input, last() for the final output, or −1 if
     /// there is no such module.
     [[nodiscard]] std::int64_t numberOf(std::int64_t module) const;
-    /// Returns the executed modules with this number, ascending. Empty if there are none.
+    /// Returns the executed modules with this number, ascending. Empty for a number of no module.
     [[nodiscard]] std::vector<std::int64_t> visitsOf(std::int64_t number) const;
     /// Returns the last visit of `number` before executed module `target`.
     [[nodiscard]] std::optional<std::int64_t> latestBefore(std::int64_t number, std::int64_t target) const;

@@ -391,6 +391,32 @@ private slots:
         QCOMPARE(run({"validate", path("plain"), "--set", "topology=plain"}).code, 0);
     }
 
+    /// Shortcuts without visits lead to every visit, also of a number that is set later, and share a weight.
+    void setShortcutsOfEveryVisit()
+    {
+        QCOMPARE(run({"new", path("visits"), "--example", "looped"}).code, 0); // 1 2@1 3@1 2@2 3@2 2@3 3@3 4
+        const auto listed = [this] {
+            const projects::Project project = opened("visits");
+            const auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+            return std::get<projects::ExplicitSources>(mix.sources).shortcuts;
+        };
+        const Ran set = run({"set", path("visits"), "topology=1:3+3:2+2:4", "topology.wiring.weight=scalar",
+                             "network.loops.0.rows=layer"});
+        QVERIFY2(set.code == 0, qPrintable(set.errors));
+        QVERIFY((listed() == std::vector<projects::Shortcut>{{1, 3}, {3, 4}, {1, 5}, {5, 6}, {1, 7}, {6, 8}}));
+        const Ran fewer = run({"set", path("visits"), "network.loops.0.visits=2"});
+        QVERIFY2(fewer.code == 0, qPrintable(fewer.errors));
+        QVERIFY((listed() == std::vector<projects::Shortcut>{{1, 3}, {3, 4}, {1, 5}, {4, 6}}));
+        const Ran one = run({"validate", path("visits"), "--set", "topology=2@1:4"});
+        QVERIFY2(one.code == 0, qPrintable(one.errors));
+        const Ran own =
+            run({"validate", path("visits"), "--set", "topology=2@1:4", "--set", "topology.wiring.weight=scalar"});
+        QVERIFY2(own.code != 0 && (own.output + own.errors).contains("2:4 without @"), qPrintable(own.output));
+        const Ran none = run({"set", path("visits"), "topology=4:2"});
+        QVERIFY2(none.code != 0 && none.errors.contains("without a visit (2@3), j means each visit"),
+                 qPrintable(none.errors));
+    }
+
     /// A further stack is one option; fields are set after it.
     void setJoinsAFurtherStack()
     {

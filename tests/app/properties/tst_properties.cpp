@@ -362,6 +362,25 @@ private slots:
         QVERIFY(QString::fromStdString(wrong.error().text()).contains("0 to 2"));
     }
 
+    /// In a loop, sources are named by their visits; a name without one is that of the latest visit.
+    void readsNamesVisits()
+    {
+        projects::Document document{projects::findExample("linear-ancre")->project, {}};
+        auto& stack = document.project.stack();
+        stack.segments.front().repeat = 4;
+        stack.loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
+        const auto reads = [&] { return *find(propertiesOf(document.project, LayersPlace{{5}}), "reads"); };
+        QCOMPARE(reads().value.toString(), QString("0 1 2@1 3@1 2@2"));
+        QVERIFY(projects::applyEdit(document, *reads().edit(document.project, "0 2 3")).ok());
+        QCOMPARE(reads().value.toString(), QString("0 3@1 2@2"));
+        QVERIFY(projects::applyEdit(document, *reads().edit(document.project, "2@1 L-3")).ok());
+        QCOMPARE(reads().value.toString(), QString("1 2@1"));
+        for (const char* const wrong : {"3@2", "4", "2@3", "x"}) {
+            const auto refused = reads().edit(document.project, wrong);
+            QVERIFY2(!refused.ok() && refused.error().text().find("2@1") != std::string::npos, wrong);
+        }
+    }
+
     /// A rule stays a rule, with an exception, as where a shortcut is deleted.
     void readsKeepsTheRule()
     {
