@@ -358,7 +358,7 @@ void KnockoutCommands::select(const projects::Pruning& found)
     m_documents.select(selection);
     note(selection.shortcuts.size() == all.shortcuts.size()
              ? tr("Selected %1: Go on without the selection trains a copy of the run without them")
-                   .arg(QString::fromStdString(textOf(found)))
+                   .arg(QString::fromStdString(textOf(found, m_session.project())))
              : tr("Selected %1 of %2 shortcuts, because the project lacks the others")
                    .arg(formatWhole(std::ssize(selection.shortcuts)), formatWhole(std::ssize(all.shortcuts))));
 }
