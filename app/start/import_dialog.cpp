@@ -190,9 +190,8 @@ QString ImportDialog::place(const QString& model, const QString& name) const
         return tr("A file of tensors goes onto the open project, which shows what of it fits.");
     }
     if (name.isEmpty() || model.isEmpty()) {
-        return tr(
-            "GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia, OLMo 2, BERT, ALBERT and ViT as Hugging Face's transformers "
-            "saves them.");
+        return tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia, OLMo 2, Ouro, BERT, ALBERT and ViT as Hugging Face's "
+                  "transformers saves them.");
     }
     const auto folder = freeProjectFolder(m_projects, name.toStdString());
     return tr("The project comes to %1, its weights as the checkpoint of step 0 of a run.")

@@ -23,6 +23,7 @@ struct ConfigWords {
 };
 inline constexpr const char* kNewerRopeBase = "rope_theta"; ///< in rope_parameters, for all architectures
 inline constexpr const char* kNewerRotaryShare = "partial_rotary_factor";
+inline constexpr const char* kConfigVisits = "total_ut_steps"; ///< LoopedLayers::All
 [[nodiscard]] const ConfigWords& wordsOf(const ModelKind& kind);
 
 /// Returns an activation node's function for transformers' word; empty for an unknown word.

@@ -140,7 +140,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
 std::string customReadme(const SoundProject& project, const std::string& reason, ExportedTokeniser tokeniser)
 {
     return "# " + plainText(project->name) + " for transformers\n\n" +
-           loadingCode(autoClassOf(kOwnArchitecture), tokeniser, ", trust_remote_code=True") +
+           loadingCode(autoClassOf(kOwnArchitecture), tokeniser, loadingOptionsOf(kOwnArchitecture)) +
            "\nThe folder brings the network's own code (model.py, wrapped by " + kModelingFile +
            "), because it is none of the architectures of transformers: " + reason + "." + onTokeniser(tokeniser) +
            "\nIt also works without transformers, as follows.\n\n";
@@ -151,9 +151,14 @@ std::string modelReadme(const SoundProject& project, const KnownModel& model, co
 {
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) + ": " +
-                       model.kind + ", " + std::to_string(model.layers) + " layers, " + std::to_string(run.parameters) +
-                       " parameters in " + dtype + ".\n\n";
-    text += loadingCode(autoClassOf(model.kind), tokeniser, "");
+                       model.kind + ", " + std::to_string(model.layers) + " layers, " +
+                       (model.visits > 1 ? std::to_string(model.visits) + " visits to each, " : "") +
+                       std::to_string(run.parameters) + " parameters in " + dtype + ".\n\n";
+    text += loadingCode(autoClassOf(model.kind), tokeniser, loadingOptionsOf(model.kind));
+    if (const std::string home(findModelKind(model.kind)->codeHome); !home.empty()) {
+        text += "\nThe class is none of transformers' own: it fetches the authors' code from the repository " + home +
+                ", in a version of transformers that this code supports.\n";
+    }
     text += "\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
             "here, and neither is dropout.";
     text += findModelKind(model.kind)->readsPictures() ? "" : onTokeniser(tokeniser);

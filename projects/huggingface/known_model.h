@@ -31,7 +31,8 @@ struct PictureSizes {
 /// One model: its architecture and its numbers. Sizes are in features, lengths in tokens, sides in pixels.
 struct KnownModel {
     std::string kind;        ///< ModelKind::name
-    std::int64_t layers = 0; ///< executed ones; ModelKind::looped
+    std::int64_t layers = 0; ///< stored ones
+    std::int64_t visits = 1; ///< to each of them, by a loop over all
     std::int64_t width = 0;
     std::int64_t embedding = 0; ///< features of the embedding's tables if a linear map follows them, else 0
     std::int64_t heads = 0;
@@ -54,6 +55,7 @@ struct KnownModel {
     std::int64_t window = 0;     ///< tokens that a token attends to; 0: all
     std::int64_t fullLayers = 0; ///< number of first layers without a window
 
+    [[nodiscard]] std::int64_t depth() const { return layers * visits; } ///< the number of executed layers
     bool operator==(const KnownModel&) const = default;
 };
 

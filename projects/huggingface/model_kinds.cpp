@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace residua::projects {
@@ -73,6 +74,15 @@ constexpr ModelKind olmo2()
     return kind;
 }
 
+constexpr ModelKind ouro()
+{
+    ModelKind kind = qwen("ouro", "OuroForCausalLM");
+    kind.norms = NormPlace::Both;
+    kind.looped = LoopedLayers::All;
+    kind.codeHome = "ByteDance/Ouro-1.4B";
+    return kind;
+}
+
 constexpr ModelKind layerNormKind(ModelFamily family, std::string_view name, std::string_view className,
                                   std::string_view prefix)
 {
@@ -134,7 +144,7 @@ constexpr ModelKind albert(std::string_view name, std::string_view className, Mo
     kind.widerClass = task == ModelTask::MaskedToken ? "AlbertForPreTraining" : "";
     kind.norms = NormPlace::OwnSums;
     kind.activation = "gelu_new";
-    kind.looped = true;
+    kind.looped = LoopedLayers::Single;
     return kind;
 }
 
@@ -153,6 +163,7 @@ constexpr std::array kKinds{llama(),
                             qwen2(),
                             qwen3(),
                             olmo2(),
+                            ouro(),
                             gptNeox(),
                             gpt2(),
                             bert("bert", "BertForMaskedLM", ModelTask::MaskedToken),
@@ -204,6 +215,16 @@ constexpr std::array<NameRow, 11> rmsLayer(std::string_view attentionNorm, std::
 }
 constexpr std::array kRmsLayer = rmsLayer("input_layernorm", "post_attention_layernorm");
 constexpr std::array kNormsAfterLayer = rmsLayer("post_attention_layernorm", "post_feedforward_layernorm");
+constexpr NameRow kOuroOutside[] = {{"embed_tokens", {"stem.embedding"}},
+                                    {"norm", {"topology.loop.1.norm"}},
+                                    {"early_exit_gate", {"topology.loop.1.exit"}}};
+constexpr NameRow kOuroOutputNorms[] = {{"input_layernorm_2", {"norm_attention_out"}},
+                                        {"post_attention_layernorm_2", {"norm_ffn_out"}}};
+constexpr std::array kOuroLayer = [] {
+    std::array<NameRow, kRmsLayer.size() + std::size(kOuroOutputNorms)> rows;
+    std::ranges::copy(kOuroOutputNorms, std::ranges::copy(kRmsLayer, rows.begin()).out);
+    return rows;
+}();
 constexpr NameRow kNeoxOutside[] = {{"embed_in", {"stem.embedding"}}, {"final_layer_norm", {"head.norm"}}};
 constexpr NameRow kNeoxLayer[] = {
     {"attention.query_key_value", {"attention.q", "attention.k", "attention.v"}, Layout::ByHead},
@@ -296,6 +317,9 @@ NameTable tableOf(const ModelKind& kind)
     case ModelFamily::Llama:
         break;
     }
+    if (kind.looped == LoopedLayers::All) {
+        return {kOuroOutside, "layers.", kOuroLayer, "lm_head"};
+    }
     return {kRmsOutside, "layers.", kind.norms == NormPlace::Outputs ? kNormsAfterLayer : kRmsLayer, "lm_head"};
 }
 
@@ -368,6 +392,12 @@ std::string autoClassOf(std::string_view kind)
     return "AutoModelForCausalLM";
 }
 
+std::string loadingOptionsOf(std::string_view kind)
+{
+    const ModelKind* const known = findModelKind(kind);
+    return known == nullptr || !known->codeHome.empty() ? ", trust_remote_code=True" : "";
+}
+
 std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
 {
     const ModelKind& kind = *findModelKind(model.kind);
@@ -377,7 +407,7 @@ std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
     for (const NameRow& row : table.outside) {
         add(tensors, prefix, 0, row, 1);
     }
-    for (std::int64_t layer = 0; layer < (kind.looped ? 1 : model.layers); ++layer) {
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
         for (const NameRow& row : table.layer) {
             add(tensors, file, layer + 1, row, model.heads);

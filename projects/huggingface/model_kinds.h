@@ -31,6 +31,7 @@ enum class NormPlace {
     Outputs, ///< of attention and FFN, before the sums
     Sums,    ///< of residual and branch, which are the topology's
     OwnSums, ///< the same in the block, which computes the residual too
+    Both,    ///< of the inputs and of the outputs of attention and FFN
 };
 
 /// The layers of an architecture that may have a window.
@@ -38,6 +39,13 @@ enum class WindowedLayers {
     None,
     All,
     Later, ///< all from the layer on that the config sets in "max_window_layers"
+};
+
+/// The layers that a loop visits several times.
+enum class LoopedLayers {
+    None,
+    Single, ///< the one stored layer, whose visits config.json counts as layers
+    All,    ///< all, "total_ut_steps" times, with the norm of the head and an exit gate after each visit
 };
 
 /// The fixed properties of an architecture, and the options that a config.json may set.
@@ -54,7 +62,9 @@ struct ModelKind {
     NormPlace norms = NormPlace::Inputs;
     bool gated = true; ///< SwiGLU, else up, activation, down
     QkNorm qkNorm = QkNorm::None;
-    bool looped = false; ///< true if a loop visits its one stored layer
+    LoopedLayers looped = LoopedLayers::None;
+    /// The repository whose code transformers fetches to load such a model; empty if transformers has the architecture.
+    std::string_view codeHome;
 
     // Options that a config.json may set. If it cannot set one, the value here applies.
     bool choosesAttentionBias = false; ///< "attention_bias": all or none
@@ -77,6 +87,8 @@ struct ModelKind {
     std::int64_t window = 4096;   ///< if there is one
     std::int64_t fullLayers = 28; ///< WindowedLayers::Later: number of layers before the first window
 
+    [[nodiscard]] bool normsInputs() const { return norms == NormPlace::Inputs || norms == NormPlace::Both; }
+    [[nodiscard]] bool normsOutputs() const { return norms == NormPlace::Outputs || norms == NormPlace::Both; }
     [[nodiscard]] bool readsPictures() const { return task == ModelTask::PictureClass; }
     [[nodiscard]] bool classifies() const { return readsPictures() || task == ModelTask::TextClass; }
     /// True if its stem has segments and a norm.
@@ -86,14 +98,16 @@ struct ModelKind {
     /// Returns the kind of its norm nodes.
     [[nodiscard]] const char* norm() const { return layerNorm ? "layer_norm" : "rms_norm"; }
 };
-/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2; bert and bert_classifier, which share a model type, and so do
-/// albert and albert_classifier; vit.
+/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2, ouro; bert and bert_classifier, which share a model type, and
+/// so do albert and albert_classifier; vit.
 [[nodiscard]] std::span<const ModelKind> modelKinds();
 /// Returns null for any other name.
 [[nodiscard]] const ModelKind* findModelKind(std::string_view name);
 /// Returns the class of transformers that loads an exported model of this kind; that of a language model with custom
 /// code for any other name.
 [[nodiscard]] std::string autoClassOf(std::string_view kind);
+/// Returns the arguments after the folder in the call that loads such a model: empty, or ", trust_remote_code=True".
+[[nodiscard]] std::string loadingOptionsOf(std::string_view kind);
 
 /// A tensor of the folder, and the parameters of the network in it.
 struct FileTensor {

@@ -57,7 +57,7 @@ public:
     Graph write(std::int64_t window)
     {
         m_graph.node("input", "input");
-        const bool readsNorm = m_kind.norms == NormPlace::Inputs;
+        const bool readsNorm = m_kind.normsInputs();
         if (readsNorm) {
             addNorm("norm_attention", "input");
         }
@@ -69,9 +69,10 @@ public:
             return withOwnSums();
         }
         std::string attention = "attention";
-        if (m_kind.norms == NormPlace::Outputs) {
-            addNorm("norm_attention", attention);
-            attention = "norm_attention";
+        if (m_kind.normsOutputs()) {
+            const std::string norm = readsNorm ? "norm_attention_out" : "norm_attention";
+            addNorm(norm, attention);
+            attention = norm;
         }
         if (!m_model.parallel) {
             m_graph.node("add_attention", "add")
@@ -115,7 +116,7 @@ private:
     std::string addFfn(const std::string& from)
     {
         std::string read = from;
-        if (m_kind.norms == NormPlace::Inputs) {
+        if (m_kind.normsInputs()) {
             addNorm("norm_ffn", from);
             read = "norm_ffn";
         }
@@ -131,11 +132,12 @@ private:
         }
         addLinear("down", m_model.width);
         m_graph.wire(m_kind.gated ? "swiglu" : "activation", "down");
-        if (m_kind.norms != NormPlace::Outputs) {
+        if (!m_kind.normsOutputs()) {
             return "down";
         }
-        addNorm("norm_ffn", "down");
-        return "norm_ffn";
+        const std::string norm = m_kind.normsInputs() ? "norm_ffn_out" : "norm_ffn";
+        addNorm(norm, "down");
+        return norm;
     }
 
     const KnownModel& m_model;
@@ -207,7 +209,10 @@ Graph headOf(const KnownModel& model, const ModelKind& kind)
     Chain chain;
     switch (kind.task) {
     case ModelTask::NextToken:
-        return chain.add("norm", kind.norm(), epsilon).add("logits", "linear", {{"out", text("vocab")}}).build();
+        if (kind.looped != LoopedLayers::All) { // else the loop's norm is the last one
+            chain.add("norm", kind.norm(), epsilon);
+        }
+        return chain.add("logits", "linear", {{"out", text("vocab")}}).build();
     case ModelTask::MaskedToken:
         return chain
             .add("dense", "linear",
@@ -242,18 +247,20 @@ Network networkOf(const KnownModel& model, const ModelKind& kind, const std::map
         network.blocks.push_back({name, "", conditions.contains(kMaskPort) ? withMask(block, kMaskPort) : block});
         network.stack().segments.push_back({name, count});
     };
-    if (kind.looped) {
-        addLayers(model.kind, 0, 1);
-        if (model.layers > 1) {
-            network.stack().loops = {{.first = 1, .last = 1, .visits = model.layers}};
-        }
-        return network;
-    }
     if (fullLayers > 0) {
         addLayers(model.kind, 0, fullLayers);
     }
     if (fullLayers < model.layers) {
         addLayers(model.kind + (fullLayers > 0 ? "-window" : ""), model.window, model.layers - fullLayers);
+    }
+    if (model.visits > 1) {
+        const bool exits = kind.looped == LoopedLayers::All;
+        network.stack().loops = {{.first = 1,
+                                  .last = model.layers,
+                                  .visits = model.visits,
+                                  .norm = exits ? LoopNorm::Visits : LoopNorm::None,
+                                  .exitGate = exits}};
+        network.ownLoss = exits ? OwnLoss::Measured : OwnLoss::Trained;
     }
     return network;
 }
@@ -291,6 +298,11 @@ Project projectOf(const KnownModel& model, const std::string& name, const Source
         const std::vector<TopologyPreset> presets = topologyPresets(project.network);
         const auto none = std::ranges::find(presets, std::string("none"), &TopologyPreset::name);
         project.stack().topology = {none->name, none->wiring};
+    }
+    if (kind.looped == LoopedLayers::All) { // which trains the exit gate with the network
+        Loss& exits = project.losses.emplace_back();
+        exits.name = "exits";
+        exits.kind = LossKind::ExpectedExit;
     }
     if (kind.task == ModelTask::MaskedToken) {
         project.data.masking.token = maskTokenFor(source, model.vocabulary);

@@ -191,9 +191,10 @@ public:
                 }
             }
         }
-        if (m_project.network.depth() > m_project.stack().stored()) {
-            return Error{"network · loops", "no architecture that transformers has makes its visits; expected the one "
-                                            "layer of an ALBERT, or layers of their own (residua-cli untie)"};
+        if (!evaluatedLoops(m_project.stack()).empty()) {
+            return Error{"network · loops",
+                         "no architecture that transformers has makes its visits; expected those of an ALBERT to its "
+                         "one layer, or of an Ouro to all, with a norm after each and an exit gate"};
         }
         return Error{"network", "its blocks, stem and head are those of no architecture that transformers has"};
     }
@@ -203,13 +204,16 @@ private:
     {
         const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
-        const ParamMap* const norm = paramsOf(kind.hasBertStem() ? m_stem : m_head, kind.norm());
+        const ResolvedGraph& normed = kind.looped == LoopedLayers::All ? m_blocks.front() : m_head;
+        const ParamMap* const norm = paramsOf(kind.hasBertStem() ? m_stem : normed, kind.norm());
         if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;
         }
         KnownModel model;
         model.kind = kind.name;
-        model.layers = m_project.network.depth();
+        model.layers = m_project.stack().stored();
+        const std::vector<Loop> loops = evaluatedLoops(m_project.stack());
+        model.visits = loops.empty() ? 1 : loops.front().visits;
         model.width = m_project.stack().width;
         const AttentionSizes sizes = attentionSizesOf(*attention, model.width);
         model.heads = sizes.heads;
@@ -277,7 +281,20 @@ private:
                (kind.choosesFfnBias || model.ffnBias == kind.ffnBias) && (windows || model.window == 0) &&
                (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || model.rotaryShare == 1) &&
                kind.rotates() == (model.rotary.features > 0) && kind.hasBertStem() == (model.segments > 0) &&
-               (!kind.looped || model.layers <= kMaxVisits) && (kind.gated || !configWordOf(model.activation).empty());
+               loopFits(model, kind) && (kind.gated || !configWordOf(model.activation).empty());
+    }
+
+    static bool loopFits(const KnownModel& model, const ModelKind& kind)
+    {
+        switch (kind.looped) {
+        case LoopedLayers::Single:
+            return model.layers == 1;
+        case LoopedLayers::All:
+            return model.visits > 1 && model.epsilon == kind.epsilon;
+        case LoopedLayers::None:
+            break;
+        }
+        return model.visits == 1;
     }
 
     /// Returns the loops without what acts in training alone.

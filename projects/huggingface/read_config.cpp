@@ -101,13 +101,38 @@ private:
             m_keys.fail(words.layers,
                         "got " + std::to_string(m_model.layers) + ", expected at most " + std::to_string(kMaxLayers));
         }
-        if (m_kind.family == ModelFamily::Albert) {
-            readSharing();
+        if (m_kind.looped != LoopedLayers::None) {
+            readVisits();
         }
         m_model.width = m_keys.size(words.width);
         m_model.heads = m_keys.size(words.heads);
         m_model.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
+        if (m_kind.looped == LoopedLayers::All && m_model.epsilon != m_kind.epsilon) {
+            m_keys.fail(words.epsilon, "is " + numberText(m_model.epsilon) + ", expected " +
+                                           numberText(m_kind.epsilon) + ", which the norm after a visit has here");
+        }
         readHeads();
+    }
+
+    /// Reads how often a loop visits the layers.
+    void readVisits()
+    {
+        const bool isSingle = m_kind.looped == LoopedLayers::Single;
+        const std::string_view key = isSingle ? wordsOf(m_kind).layers : kConfigVisits;
+        m_model.visits = isSingle ? std::exchange(m_model.layers, 1) : m_keys.size(kConfigVisits, 4);
+        if (m_model.visits > kMaxVisits) {
+            m_keys.fail(key, "got " + std::to_string(m_model.visits) + ", expected at most " +
+                                 std::to_string(kMaxVisits) + " visits of a loop");
+        }
+        if (isSingle) {
+            readSharing();
+        } else if (m_model.visits < 2) {
+            m_keys.fail(key, "is 1, expected at least 2: with one visit there is nothing that the exit gate decides");
+        } else if (m_model.depth() > kMaxLayers) {
+            m_keys.fail(key, "got " + std::to_string(m_model.visits) + ", which are " +
+                                 std::to_string(m_model.depth()) + " executed layers; expected at most " +
+                                 std::to_string(kMaxLayers));
+        }
     }
 
     /// Reads the tables' features, and checks that all layers are one.
@@ -118,10 +143,6 @@ private:
             if (const std::int64_t layers = m_keys.size(key, 1); layers != 1) {
                 m_keys.fail(key, "is " + std::to_string(layers) + ", expected 1: one stored layer for all");
             }
-        }
-        if (m_model.layers > kMaxVisits) {
-            m_keys.fail(wordsOf(m_kind).layers, "got " + std::to_string(m_model.layers) + ", expected at most " +
-                                                    std::to_string(kMaxVisits) + " visits of a loop");
         }
     }
 
@@ -349,7 +370,7 @@ private:
                                  "bfloat16");
             }
         }
-        if (m_keys.find("auto_map") != nullptr) {
+        if (m_keys.find("auto_map") != nullptr && m_kind.codeHome.empty()) {
             m_keys.fail("auto_map", "the folder brings code of its own, which is not run here");
         }
         for (const char* const key : {"is_encoder_decoder", "add_cross_attention"}) {
@@ -395,7 +416,21 @@ private:
                                   " is left out: it acts in training alone, where a dropout node does the same");
             }
         }
+        if (m_kind.looped == LoopedLayers::All) {
+            noteExits();
+        }
         noteUnread(m_keys);
+    }
+
+    void noteExits()
+    {
+        const double threshold = m_keys.real("early_exit_threshold", 1);
+        if (threshold < 1) {
+            const std::string share = numberText(threshold);
+            m_notes.push_back("early_exit_threshold " + share +
+                              " is left out: outputs are those of the last visit; eval and sample with --exit-at " +
+                              share + " give those of earlier exits");
+        }
     }
 
     void noteUnread(const Keys& keys)

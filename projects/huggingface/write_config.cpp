@@ -70,7 +70,11 @@ private:
     {
         const ConfigWords& words = wordsOf(m_kind);
         set(words.width, tree(m_model.width));
-        set(words.layers, tree(m_model.layers));
+        const bool isSingle = m_kind.looped == LoopedLayers::Single;
+        set(words.layers, tree(isSingle ? m_model.visits : m_model.layers));
+        if (m_kind.looped == LoopedLayers::All) {
+            set(kConfigVisits, tree(m_model.visits));
+        }
         set(words.heads, tree(m_model.heads));
         if (m_kind.choosesHeads) {
             set("num_key_value_heads", tree(m_model.kvHeads));
@@ -163,8 +167,23 @@ private:
         set("rope_parameters", tree(std::move(newer)));
     }
 
+    /// Names the code that loads the model. That of an imported folder stays there.
+    void writeCode()
+    {
+        const std::string home = std::string(m_kind.codeHome) + "--";
+        const std::string type(m_kind.modelType);
+        const std::string name(m_kind.className.substr(0, m_kind.className.find("For")));
+        const std::string config = home + "configuration_" + type + "." + name + "Config";
+        const std::string model = home + "modeling_" + type + "." + std::string(m_kind.className);
+        set("auto_map", tree(JsonObject{{"AutoConfig", tree(std::string_view(config))},
+                                        {autoClassOf(m_kind.name), tree(std::string_view(model))}}));
+    }
+
     void writeOptions()
     {
+        if (!m_kind.codeHome.empty()) {
+            writeCode();
+        }
         if (m_kind.choosesAttentionBias) {
             set("attention_bias", tree(m_model.attentionBias == AttentionBias::All));
         }

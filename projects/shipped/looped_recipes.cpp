@@ -176,7 +176,9 @@ Recipe ouro()
                         {"the exit gate starts at 0; we did not find how Ouro's starts",
                          "the gate always trains with the network; Ouro's second stage trains it alone",
                          "the factor of the entropy stays 0.1; Ouro's falls to 0.05",
-                         "four visits from the beginning; Ouro starts with eight"});
+                         "four visits from the beginning; Ouro starts with eight",
+                         "the base of the rotary positions is 10,000; the released weights, of longer texts, have "
+                         "1,000,000"});
 }
 
 /// Hyperloop Transformers: gated streams between the visits of the middle layers.

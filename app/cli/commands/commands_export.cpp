@@ -23,7 +23,7 @@ std::string howToLoad(const engine::ExportReady& ready)
     }
     return (ready.ownCode ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
            ": " + projects::autoClassOf(ready.architecture) + ".from_pretrained(\"" + ready.folder.string() + "\"" +
-           (ready.ownCode ? ", trust_remote_code=True)" : ")");
+           projects::loadingOptionsOf(ready.architecture) + ")";
 }
 
 Exit runExport(const Arguments& arguments, const Console& console)

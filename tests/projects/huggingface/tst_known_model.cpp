@@ -21,7 +21,8 @@ KnownModel smallModel(std::string_view kindName)
     const ModelKind& kind = *findModelKind(kindName);
     KnownModel model;
     model.kind = kindName;
-    model.layers = 3;
+    model.layers = kind.looped == LoopedLayers::Single ? 1 : 3;
+    model.visits = kind.looped == LoopedLayers::None ? 1 : 3;
     model.width = 16;
     model.heads = 4;
     model.kvHeads = kind.choosesHeads ? 2 : 4;
@@ -30,7 +31,7 @@ KnownModel smallModel(std::string_view kindName)
     model.vocabulary = 40;
     model.positions = 32;
     model.activation = kind.gated ? "silu" : "gelu_tanh";
-    model.epsilon = 1e-5;
+    model.epsilon = kind.looped == LoopedLayers::All ? kind.epsilon : 1e-5;
     model.attentionBias = kind.attentionBias;
     model.ffnBias = kind.ffnBias;
     model.window = kind.windowed == WindowedLayers::All ? 7 : 0; // else it is the network of another
@@ -400,7 +401,7 @@ private Q_SLOTS:
         QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
     }
 
-    /// The parameters of BERT base with either head, of ALBERT base and xxlarge, and of ViT-S/16.
+    /// The parameters of BERT base with either head, of ALBERT base and xxlarge, of both Ouros, and of ViT-S/16.
     void countsThePublishedParameters()
     {
         const std::string bert = R"("model_type": "bert", "vocab_size": 30522, "hidden_size": 768,
@@ -408,6 +409,8 @@ private Q_SLOTS:
         const std::string vit = R"("model_type": "vit", "hidden_size": 384, "num_hidden_layers": 12,
             "num_attention_heads": 6, "intermediate_size": 1536, "num_labels": 1000,
             "architectures": ["ViTForImageClassification"])";
+        const std::string ouro = R"("model_type": "ouro", "vocab_size": 49152, "hidden_size": 2048,
+            "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 5632, "num_hidden_layers": )";
         const std::string albert = R"("model_type": "albert", "vocab_size": 30000, "num_hidden_layers": 12,
             "architectures": ["AlbertForSequenceClassification"], "num_labels": 2, )";
         const std::pair<std::string, std::int64_t> published[] = {
@@ -415,6 +418,8 @@ private Q_SLOTS:
              11'683'584 + 2 * 768 + 2},
             {albert + R"("hidden_size": 4096, "num_attention_heads": 64, "intermediate_size": 16384)",
              222'595'584 + 2 * 4096 + 2},
+            {ouro + "24", 1'434'652'673},
+            {ouro + "48", 2'667'974'657},
             {bert + R"(["BertForMaskedLM"])", 109'514'298},
             {bert + R"(["BertForSequenceClassification"])", 109'482'240 + 2 * 768 + 2},
             {vit, 22'050'664}};

@@ -242,7 +242,7 @@ private:
         }
         const HuggingFaceFolder& folder = m_modelWriter->folder();
         m_ready.architecture = folder.architecture;
-        m_ready.layers = m_model->found.model.layers;
+        m_ready.layers = m_model->found.model.depth();
         m_ready.parameters = folder.parameters;
         m_ready.notes.insert(m_ready.notes.end(), folder.notes.begin(), folder.notes.end());
         return Done{};

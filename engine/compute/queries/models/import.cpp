@@ -183,7 +183,7 @@ private:
         m_ready.projectDirectory = m_request.projectDirectory;
         m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
         m_ready.architecture = m_model.kind;
-        m_ready.layers = m_model.layers;
+        m_ready.layers = m_model.depth();
         m_ready.type = nameOf(m_record.type);
         m_ready.parameters = countOf(m_network->parameters());
         return m_folder->keep();

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy
 import torch
 import transformers
+from transformers.models.llama import modeling_llama as llama
 
 transformers.logging.set_verbosity_error()
 
@@ -72,6 +73,19 @@ CASES = {
     "pythia": ("GPTNeoX", SMALL),
     "neox, serial": ("GPTNeoX", {**SMALL, "use_parallel_residual": False, "hidden_act": "gelu_new"}),
     "olmo2": ("Olmo2", GROUPED),
+    "ouro": ("Ouro", {**SMALL, "num_key_value_heads": 2, "total_ut_steps": 3}),
+    "ouro, window above, tied": (
+        "Ouro",
+        {
+            **GROUPED,
+            "use_sliding_window": True,
+            "sliding_window": 3,
+            "max_window_layers": 1,
+            "tie_word_embeddings": True,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
+            "total_ut_steps": 2,
+        },
+    ),
     "bert": ("Bert", BERT),
     "bert, tanh": ("Bert", {**BERT, "hidden_act": "gelu_new", "type_vocab_size": 3, "layer_norm_eps": 1e-5}),
     "bert, classes": ("BertClassifier", {**BERT, "num_labels": 3}),
@@ -102,6 +116,82 @@ VIT_NAMES = {
 }
 
 
+class OuroConfig(transformers.Qwen2Config):
+    """Sizes and windows are those of Qwen2, without biases."""
+
+    model_type = "ouro"
+    attention_bias = False
+    mlp_bias = False
+    total_ut_steps: int = 4
+
+
+class OuroLayer(torch.nn.Module):
+    """Attention and FFN of Llama, with a norm before and after each."""
+
+    def __init__(self, config, number):
+        super().__init__()
+        self.self_attn = llama.LlamaAttention(config, number)
+        self.mlp = llama.LlamaMLP(config)
+        for half in ("input", "post_attention"):
+            for norm in (half + "_layernorm", half + "_layernorm_2"):
+                setattr(self, norm, llama.LlamaRMSNorm(config.hidden_size, config.rms_norm_eps))
+
+    def forward(self, x, mask, positions):
+        attention = self.self_attn(self.input_layernorm(x), position_embeddings=positions, attention_mask=mask)[0]
+        x = x + self.input_layernorm_2(attention)
+        return x + self.post_attention_layernorm_2(self.mlp(self.post_attention_layernorm(x)))
+
+
+class OuroBody(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embed_tokens = torch.nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = torch.nn.ModuleList(OuroLayer(config, i) for i in range(config.num_hidden_layers))
+        self.norm = llama.LlamaRMSNorm(config.hidden_size, config.rms_norm_eps)
+        self.rotary_emb = llama.LlamaRotaryEmbedding(config)
+        self.early_exit_gate = torch.nn.Linear(config.hidden_size, 1)  # no logits depend on it
+
+    def forward(self, tokens):
+        x, place = self.embed_tokens(tokens), torch.arange(tokens.shape[1])
+        positions = self.rotary_emb(x, place[None])
+        away = place[:, None] - place
+        for _ in range(self.config.total_ut_steps):
+            for layer, kind in zip(self.layers, self.config.layer_types):
+                window = self.config.sliding_window if kind == "sliding_attention" else tokens.shape[1]
+                seen = (away >= 0) & (away < window)
+                x = layer(x, torch.zeros(seen.shape).masked_fill(~seen, -torch.inf)[None, None], positions)
+            x = self.norm(x)
+        return x
+
+
+class OuroForCausalLM(transformers.PreTrainedModel):
+    """Ouro out of transformers' modules for Llama, because transformers has no Ouro."""
+
+    config_class = OuroConfig
+    _tied_weights_keys = {"lm_head.weight": "model.embed_tokens.weight"}
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.model = OuroBody(config)
+        self.lm_head = torch.nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+        self.post_init()
+
+    def get_input_embeddings(self):
+        return self.model.embed_tokens
+
+    def get_output_embeddings(self):
+        return self.lm_head
+
+    def forward(self, input_ids, **_):
+        return transformers.modeling_outputs.CausalLMOutput(logits=self.lm_head(self.model(input_ids)))
+
+
+def classed(name):
+    """The class of transformers of this name, or the one here."""
+    return globals()[name] if name.startswith("Ouro") else getattr(transformers, name)
+
+
 def values(name, shape):
     """Numbers in -0.5 to 0.5 that every language computes alike, from the tensor's name."""
     count = int(numpy.prod(shape))
@@ -124,8 +214,8 @@ def model_of(case, weights):
     options = {key: dict(value) if isinstance(value, dict) else value for key, value in options.items()}
     if family == "GPTNeoX":
         options.setdefault("rope_parameters", {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5})
-    config = getattr(transformers, family.removesuffix("Classifier") + "Config")(**options)
-    model = getattr(transformers, HEADS.get(family, family + "ForCausalLM"))(config).eval()
+    config = classed(family.removesuffix("Classifier") + "Config")(**options)
+    model = classed(HEADS.get(family, family + "ForCausalLM"))(config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(torch.from_numpy(weights(file_name(family, name), tuple(parameter.shape))))
@@ -189,7 +279,7 @@ def outputs_of(case, model):
 
 def loaded(folder):
     architecture = json.loads((Path(folder) / "config.json").read_text())["architectures"][0]
-    kind = transformers.AutoModelForCausalLM if "Residua" in architecture else getattr(transformers, architecture)
+    kind = transformers.AutoModelForCausalLM if "Residua" in architecture else classed(architecture)
     return kind.from_pretrained(folder, trust_remote_code=True, dtype=torch.float32).eval()
 
 

@@ -387,6 +387,15 @@ private Q_SLOTS:
         row("quantised", configSays("quantization_config", QJsonObject()), "quantised weights are not supported");
         row("code of its own", configSays("auto_map", QJsonObject()), "brings code of its own");
         row("inverse scaling", configSays("scale_attn_by_inverse_layer_idx", true), "which is not supported", "gpt2");
+        row("a gate of another model", configSays("model_type", "ouro"), "model.early_exit_gate.weight");
+        row(
+            "a norm of another place",
+            [](const fs::path& folder) {
+                replaceIn(folder / "model.safetensors", "layers.1.input_layernorm_2", "layers.1.input_layernorm_3");
+            },
+            "input_layernorm_3.weight (the nearest that is missing: model.layers.1.input_layernorm_2.weight)", "ouro");
+        row("fewer layers than are stored", configSays("num_hidden_layers", 1), "none of this architecture's", "ouro");
+        row("endless visits", configSays("total_ut_steps", 100000), "expected at most 1024", "ouro");
         row("alternating layers", configSays("layer_types", QJsonArray{"sliding_attention", "full_attention"}),
             "layers that alternate", "qwen2");
         row("a bias that is not there", configSays("attention_bias", true), "8 tensors are missing");
