@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ouro: config.json as a looped network, and the networks that are none.
+// Reads the config.json of an Ouro as a looped network, and tells which networks are no Ouro.
 #include "projects/base/json_tree.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"

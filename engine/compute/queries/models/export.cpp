@@ -25,6 +25,7 @@
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/transfer/ties.h"
 
 #include <ATen/ops/ones.h>
 
@@ -159,6 +160,10 @@ private:
             return Done{};
         }
         const projects::Project& project = m_run->project;
+        if (project.network.depth() > project.stack().stored()) {
+            found = Error{found.error().place, found.error().message + "; " + onUntying()};
+            m_run->notes.push_back(found.error().text());
+        }
         if (!projects::continuesText(projects::traitsOf(project.network.objective), projects::examplesOf(project))) {
             return Error{found.error().place, found.error().message +
                                                   "; expected an architecture of transformers, a language model that "
@@ -169,6 +174,20 @@ private:
         }
         m_use = CustomModel{found.error().message, std::move(companions)};
         return Done{};
+    }
+
+    /// Returns whether the network has an architecture of transformers once its visits are layers of their own.
+    [[nodiscard]] std::string onUntying() const
+    {
+        const Result<projects::RetiedProject> own = projects::untied(m_run->project);
+        if (!own) {
+            return "it cannot be untied: " + own.error().message;
+        }
+        const Result<projects::SoundProject> sound = projects::soundProject(own->project);
+        const auto found = sound ? projects::knownModelOf(*sound) : Result<projects::FoundModel>(sound.error());
+        return found ? "untied, it is a " + found->model.kind +
+                           ": residua-cli untie RUN -o NEW, or untie in Tie or untie layers… of the run's menu"
+                     : "untied (residua-cli untie), it has none either: " + found.error().message;
     }
 
     /// Opens the data. An export of weights needs none; without data, outputs are recorded for drawn tokens.

@@ -5,6 +5,7 @@
 
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/depth/shared_mix.h"
 #include "projects/depth/visit_shortcuts.h"
@@ -319,6 +320,31 @@ private Q_SLOTS:
         const auto tied = retie("injected", projects::kUntie, "never");
         QVERIFY(!tied.ok() && tied.error().text().find("without injection") != std::string::npos);
         QVERIFY(!fs::exists(directory("never")));
+    }
+
+    /// A note of the export says which architecture a network with loops has once it is untied.
+    void exportsSayWhatUntyingGives()
+    {
+        const auto note = [&](const std::string& run, const projects::Loop& loop) {
+            tests::lossesOf(tiedRunProject("plain", {loop}, 3), directory(run));
+            const auto out = tests::exported(directory(run), directory(run + "-code"));
+            return !out                             ? out.error().text()
+                   : out->architecture != "residua" ? out->architecture
+                                                    : joinedText(out->notes);
+        };
+        const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+        const std::string twice = note("twice", {.first = 1, .last = 2, .visits = 2});
+        QVERIFY2(has(twice, "untied, it is a llama: residua-cli untie RUN -o NEW"), twice.c_str());
+        QVERIFY(retie("twice", projects::kUntie, "thrice").ok());
+        const auto untied = tests::exported(directory("thrice"), directory("llama"));
+        QVERIFY2(untied.ok(), untied ? "" : untied.error().text().c_str());
+        QCOMPARE(untied->architecture, std::string("llama"));
+        const std::string normed =
+            note("normed", {.first = 1, .last = 2, .visits = 2, .norm = projects::LoopNorm::Visits});
+        QVERIFY2(has(normed, "untied (residua-cli untie), it has none either"), normed.c_str());
+        const std::string fed =
+            note("fed", {.first = 1, .last = 2, .visits = 2, .injection = projects::LoopInjection::Add});
+        QVERIFY2(has(fed, "it cannot be untied: the visits of loop 1"), fed.c_str());
     }
 
 private:
