@@ -7,6 +7,7 @@
 #include "engine/data/text/text_files.h"
 #include "engine/data/tokens/token_cache.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <QTest>
 
@@ -480,5 +481,4 @@ private:
 };
 
 RESIDUA_TEST(TestDatasetFiles)
-#include "tests/support/text.h"
 #include "tst_dataset_files.moc"
