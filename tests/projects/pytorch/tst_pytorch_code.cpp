@@ -7,6 +7,7 @@
 #include "projects/pytorch/pytorch_code.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <QtTest>
 
@@ -386,5 +387,4 @@ void TestPyTorchCode::theReadmeSaysWhatIsLost()
 }
 
 RESIDUA_TEST(TestPyTorchCode)
-#include "tests/support/text.h"
 #include "tst_pytorch_code.moc"

@@ -143,7 +143,7 @@ std::vector<std::int64_t> listedRowsByHand(const Project& project)
                                         : std::vector<Shortcut>()) {
         pairs.push_back({storedOf(shortcut.source), storedOf(shortcut.target)});
     }
-    for (const auto& [shortcut, state] : mix.states) {
+    for (const Shortcut& shortcut : std::views::keys(mix.states)) {
         if (isRunningSum(mix)) {
             pairs.push_back({storedOf(shortcut.source), storedOf(shortcut.target)});
         }

@@ -4,6 +4,7 @@
 
 #include "projects/nodes/towers.h"
 #include "tests/support/test_program.h"
+#include "tests/support/text.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -134,5 +135,4 @@ private Q_SLOTS:
 };
 
 RESIDUA_TEST(TestJudgedTower)
-#include "tests/support/text.h"
 #include "tst_judged_tower.moc"
