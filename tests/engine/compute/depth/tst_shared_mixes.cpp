@@ -21,6 +21,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
