@@ -24,9 +24,9 @@ constexpr float kLeastWidth = 900;                    ///< up to which rows are 
 // In pixels of a canvas of kCanvas pixels that shows all of the shown stack.
 constexpr float kCanvas = 1000;
 constexpr float kRowHeight = 20;  ///< at least, for the name
-constexpr float kRowGap = 20;     ///< between rows
+constexpr float kRowGap = 14;     ///< between rows
 constexpr float kBelowShown = 28; ///< for numbers and controls
-constexpr float kVisitsRoom = 28; ///< below a loop
+constexpr float kVisitsRoom = 28; ///< below a loop that is as wide
 
 /// Returns the stack of a tower; null for the shown one.
 template <class Stacks>
@@ -210,7 +210,10 @@ float TowerRows::layOut(TowerRow& row, const DepthScene& shown, float pixel)
             stack->scale = scale;
             stack->at = {next, kMiddle * (1 - scale)};
             stack->area = stack->placed(stack->scene.bounds());
-            stack->area.bottom += stack->scene.loops().empty() ? 0 : kVisitsRoom * pixel;
+            const bool showsVisits = std::ranges::any_of(stack->scene.loops(), [&](const LoopBracket& loop) {
+                return loop.rect.width() * scale > kVisitsRoom * pixel;
+            });
+            stack->area.bottom += showsVisits ? kVisitsRoom * pixel : 0;
             include(area, stack->area);
         } else {
             shownAt = next;
