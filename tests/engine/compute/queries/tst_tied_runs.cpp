@@ -326,7 +326,7 @@ private Q_SLOTS:
     void exportsSayWhatUntyingGives()
     {
         const auto note = [&](const std::string& run, const projects::Loop& loop) {
-            tests::lossesOf(tiedRunProject("plain", {loop}, 3), directory(run));
+            (void)tests::lossesOf(tiedRunProject("plain", {loop}, 3), directory(run));
             const auto out = tests::exported(directory(run), directory(run + "-code"));
             return !out                             ? out.error().text()
                    : out->architecture != "residua" ? out->architecture
