@@ -199,6 +199,8 @@ private slots:
         };
         const auto sample = optionsOf<engine::SampleRequest>();
         QCOMPARE(helpOf(sample, "tokens"), QString("tokens to add (default: 200)"));
+        QCOMPARE(helpOf(sample, "temperature"), QString("0: always the likeliest token (default: 0.8)"));
+        QVERIFY(helpOf(optionsOf<engine::Teaching>(), "weight").endsWith("(default: 0.5)"));
         QVERIFY(helpOf(sample, "top-k").endsWith("(default: all; of masked tokens 5)"));
         QCOMPARE(helpOf(optionsOf<engine::EvaluateRequest>(), "split"),
                  QString("train, validation or test (default: validation)"));

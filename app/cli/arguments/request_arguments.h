@@ -125,7 +125,7 @@ template <class T>
         option.minimum = std::max(field.more.range.least, -kMostInteger);
         option.maximum = std::min(field.more.range.most, kMostInteger);
         if constexpr (hasDefault) {
-            otherwise = saysValue ? numberText(real(value)) : otherwise;
+            otherwise = saysValue ? numberText(static_cast<double>(value)) : otherwise;
         }
     } else if constexpr (projects::Named<Type>) {
         option.choices = wordsOf<Type>();
