@@ -71,8 +71,8 @@ GraphView shownBlock(const Document& view)
     return seen;
 }
 
-/// An upper stack reads the states of a lower one. Both have learned shortcuts, of which 1:4 is pruned and 2:5 frozen,
-/// a group, stages, and a block without layers. The lower one visits layers 2 and 3 twice.
+/// An upper stack reads the states of a lower one. Both have learned shortcuts, a group, stages, and a block without
+/// layers. Shortcut 1:4 is pruned, and 2:5 is frozen. The lower stack visits layers 2 and 3 twice.
 Document twoStacks()
 {
     Document document{findExample("ancre-language")->project, {}};

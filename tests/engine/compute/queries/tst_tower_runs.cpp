@@ -324,7 +324,7 @@ private slots:
         SampleRequest sample;
         sample.tag = QueryTag{1};
         sample.of.runDirectory = evaluate.of.runDirectory;
-        sample.prompt = "3 4";
+        sample.prompt = "w2 w13";
         sample.tokens = 3;
         const auto text = ask(sample);
         QVERIFY2(text, text ? "" : text.error().text().c_str());
