@@ -361,7 +361,7 @@ private:
 
     /// Returns the document after the edit of a tower. The edit changes that tower alone, is undone as a whole, and its
     /// result survives a file.
-    [[nodiscard]] Document changed(const Edit& edit, std::size_t tower) const
+    Document changed(const Edit& edit, std::size_t tower) const
     {
         Document expected = seenFrom(m_document, tower);
         const Status direct = applyEdit(expected, edit);
