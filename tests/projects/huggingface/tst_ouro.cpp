@@ -16,7 +16,7 @@ using namespace residua::projects;
 
 namespace {
 
-using Change = std::function<void(Project&)>;
+using OuroAlteration = std::function<void(Project&)>;
 
 Result<ReadModel> readOuro(const std::string& members, int layers = 3)
 {
@@ -33,7 +33,6 @@ Project ouroProject()
 }
 
 } // namespace
-Q_DECLARE_METATYPE(Change)
 
 class TestOuro : public QObject {
     Q_OBJECT
@@ -79,17 +78,17 @@ private Q_SLOTS:
 
     void isNone_data()
     {
-        QTest::addColumn<Change>("change");
-        QTest::newRow("no exit gate") << Change([](Project& project) {
+        QTest::addColumn<OuroAlteration>("change");
+        QTest::newRow("no exit gate") << OuroAlteration([](Project& project) {
             project.losses.clear();
             project.network.ownLoss = OwnLoss::Trained;
             project.stack().loops.front().exitGate = false;
         });
         QTest::newRow("a norm at the exit alone")
-            << Change([](Project& project) { project.stack().loops.front().norm = LoopNorm::Exit; });
+            << OuroAlteration([](Project& project) { project.stack().loops.front().norm = LoopNorm::Exit; });
         QTest::newRow("a layer before the loop")
-            << Change([](Project& project) { project.stack().loops.front().first = 2; });
-        QTest::newRow("another epsilon than that of the loop") << Change([](Project& project) {
+            << OuroAlteration([](Project& project) { project.stack().loops.front().first = 2; });
+        QTest::newRow("another epsilon than that of the loop") << OuroAlteration([](Project& project) {
             for (Node& node : project.network.blocks.front().graph.nodes) {
                 if (node.name.starts_with("norm")) {
                     node.params["epsilon"] = 1e-5;
@@ -99,7 +98,7 @@ private Q_SLOTS:
     }
     void isNone()
     {
-        QFETCH(const Change, change);
+        QFETCH(const OuroAlteration, change);
         Project project = ouroProject();
         QCOMPARE(knownModelOf(*soundProject(project))->model.kind, std::string("ouro"));
         change(project);
