@@ -21,8 +21,8 @@ using OuroAlteration = std::function<void(Project&)>;
 Result<ReadModel> readOuro(const std::string& members, int layers = 3)
 {
     return readModel(
-        R"({"model_type": "ouro", "vocab_size": 40, "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": null, "intermediate_size": 24,
-        "num_hidden_layers": )" +
+        R"({"model_type": "ouro", "vocab_size": 40, "hidden_size": 16, "num_attention_heads": 4,
+            "num_key_value_heads": null, "intermediate_size": 24, "num_hidden_layers": )" +
             std::to_string(layers) + members + "}",
         "config.json");
 }
