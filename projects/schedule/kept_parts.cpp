@@ -141,7 +141,7 @@ bool leavesOutVisits(const StageSchedule& schedule)
 
 StageSchedule drawnSchedule(StageSchedule schedule, const Stack& stack)
 {
-    if (!leavesOutVisits(schedule)) {
+    if (!leavesOutVisits(schedule) || stack.loops.empty()) {
         return schedule;
     }
     const std::vector<LayerVisit> execution = executionOf(stack);

@@ -167,6 +167,7 @@ void TestValidateSchedule::mistakesAreNamed_data()
         [](Project& p) {
             useVisits(p, {{0, 12, {}}});
             p.stack().loops.front().gradientVisits = 2;
+            p.stack().loops.front().injection = LoopInjection::Add; // else the layers before have no gradient
         },
         "E /network/loops/0/gradient_visits [network · loop 1 · visits with gradient] got 2, expected 0 (all) where "
         "the stages leave out whole visits, the last ones too");
