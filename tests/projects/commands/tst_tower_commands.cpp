@@ -6,6 +6,7 @@
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/tower_edits.h"
 #include "projects/commands/typing.h"
+#include "projects/depth/depth_names.h"
 #include "projects/edit/history.h"
 #include "projects/file/json.h"
 #include "projects/layers/layer_edits.h"
@@ -173,7 +174,7 @@ std::vector<std::pair<const char*, Command>> commandsOfTowers()
         }
         return selection;
     };
-    const auto typedText = [](const char* text) {
+    const auto typedText = [](const std::string& text) {
         return [text](const Document& view, const Document&) -> Result<DocumentChange> {
             const Typed made = typed(view, {.layers = {2}}, text);
             return made.change ? Result<DocumentChange>(*made.change) : Error{"typed", made.answer.message};
@@ -233,7 +234,8 @@ std::vector<std::pair<const char*, Command>> commandsOfTowers()
          }},
         {"paste nodes of the other tower",
          [nodes](const Document& view, const Document& other) {
-             return paste(view, {}, copied(other, nodes(other, {"norm_ffn"}), shownBlock(other)), shownBlock(view));
+             return paste(view, {.graph = blockRef(view)}, copied(other, nodes(other, {"norm_ffn"}), shownBlock(other)),
+                          shownBlock(view));
          }},
         {"align nodes",
          [nodes](const Document& view, const Document&) {
@@ -241,7 +243,10 @@ std::vector<std::pair<const char*, Command>> commandsOfTowers()
          }},
         {"ungroup", [](const Document& view, const Document&) { return ungroupLayers(view, {.layers = {1}}); }},
         {"visit layers", [](const Document& view, const Document&) { return visitLayers(view, {.layers = {2}}, 3); }},
-        {"type shortcuts", typedText("1:4")},
+        {"type shortcuts",
+         [typedText](const Document& view, const Document& other) {
+             return typedText("1:" + layerName(view.project.stack(), 4))(view, other);
+         }},
         {"type a wiring", typedText("denseformer")},
         {"type layers", typedText("2 transformer")},
         {"type a group", typedText("group late")},
@@ -324,15 +329,14 @@ private slots:
         for (std::size_t tower = 0; tower < 2; ++tower) {
             const Document view = seenFrom(m_document, tower);
             Document broken = view;
-            QVERIFY(applyEdit(
-                broken, SetParam{blockRef(view), nodeOf(view, "attention"), "heads", ParamValue(std::int64_t{7})}));
+            QVERIFY(applyEdit(broken, SetField{"/schedule/full_model_steps", {"-1"}}));
             const std::vector<Problem> problems = validate(broken.project);
             const auto error = std::ranges::find(problems, Severity::Error, &Problem::severity);
             QVERIFY(error != problems.end());
             const auto cure = cureOf(broken.project, *error);
             QVERIFY(cure);
             QVERIFY(applyEdit(broken, cure->edit));
-            QVERIFY(!hasErrors(validate(broken.project)));
+            QVERIFY2(!hasErrors(validate(broken.project)), cure->title.c_str());
             QVERIFY(broken.project.towers == view.project.towers);
 
             Project wanted = view.project;
