@@ -90,8 +90,7 @@ void paintTowerTexts(ImDrawList& list, const DepthPicture& picture)
     const auto& rows = picture.towers->rows();
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Rect r = picture.view.rectToScreen(rows[i].area);
-        const float y =
-            i == picture.towers->shownRow() ? picture.view.toScreen({0, DepthScene::kBoxHeight / 2}).y : r.centre().y;
+        const float y = picture.view.toScreen({0, rows[i].middle}).y;
         const float width =
             std::min(textWidth(kTextSize, rows[i].name), std::max(r.left - 2 * kNameAside, kWidestName / 2));
         const float left = std::max(r.left - kNameAside - width, kNameAside);

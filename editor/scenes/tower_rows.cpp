@@ -26,7 +26,8 @@ constexpr float kCanvas = 1000;
 constexpr float kRowHeight = 20;  ///< at least, for the name
 constexpr float kRowGap = 14;     ///< between rows
 constexpr float kBelowShown = 28; ///< for numbers and controls
-constexpr float kVisitsRoom = 28; ///< below a loop that is as wide
+constexpr float kVisitsRoom = 28; ///< below a loop, for its visits
+constexpr float kVisitsWide = 36; ///< width of a loop, at least, for its visits
 
 /// Returns the stack of a tower; null for the shown one.
 template <class Stacks>
@@ -211,7 +212,7 @@ float TowerRows::layOut(TowerRow& row, const DepthScene& shown, float pixel)
             stack->at = {next, kMiddle * (1 - scale)};
             stack->area = stack->placed(stack->scene.bounds());
             const bool showsVisits = std::ranges::any_of(stack->scene.loops(), [&](const LoopBracket& loop) {
-                return loop.rect.width() * scale > kVisitsRoom * pixel;
+                return loop.rect.width() * scale > kVisitsWide * pixel;
             });
             stack->area.bottom += showsVisits ? kVisitsRoom * pixel : 0;
             include(area, stack->area);
@@ -221,12 +222,14 @@ float TowerRows::layOut(TowerRow& row, const DepthScene& shown, float pixel)
         }
     }
     row.area = *area;
+    row.middle = kMiddle;
     return shownAt;
 }
 
 void TowerRows::move(TowerRow& row, Point by)
 {
     row.area = moved(row.area, by);
+    row.middle += by.y;
     for (const std::size_t tower : row.towers) {
         if (SmallStack* const stack = find(m_stacks, tower)) {
             stack->at = {stack->at.x + by.x, stack->at.y + by.y};

@@ -50,6 +50,7 @@ struct TowerRow {
     std::vector<std::size_t> towers; ///< indices in the whole document
     std::string name;
     Rect area = {};
+    float middle = 0; ///< height of the middle of its boxes
 };
 
 /// The towers of a document as rows around the shown stack, in the order in which they run. Units and origin are those
