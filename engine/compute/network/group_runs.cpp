@@ -20,7 +20,7 @@ Towers reachedBy(const Project& project, const std::vector<std::size_t>& order, 
     for (const projects::Loss& loss : group.losses) {
         needed.insert({projects::towerOfValue(project, loss.output), projects::towerOfValue(project, loss.target)});
     }
-    needed.erase(projects::towerCount(project)); // of names without a tower
+    needed.erase(projects::towerCount(project));                 // of names without a tower
     for (const std::size_t tower : std::views::reverse(order)) { // each reads earlier ones
         if (needed.contains(tower)) {
             for (const std::string& value : projects::readValues(project, tower)) {

@@ -184,8 +184,8 @@ private Q_SLOTS:
             QTest::addRow("a fixed number beside the first %d", order) << 6.0 << true << true << order << 2.0;
         }
     }
-    /// A loop visits layers 2 and 3 of 4 four times. Each step keeps at least one visit, each as often as the stage says.
-    /// A kept visit is scaled by the visits up to the next kept one, under the square root too.
+    /// A loop visits layers 2 and 3 of 4 four times. Each step keeps at least one visit, each as often as the stage
+    /// says. A kept visit is scaled by the visits up to the next kept one, under the square root too.
     void wholeVisits()
     {
         QFETCH(double, length);
