@@ -62,7 +62,8 @@ Result<std::vector<Shortcut>> weighedShortcuts(const Project& project)
 /// True if the text is one end of a shortcut: "*" for any, "out", or begins as a number.
 bool isEnd(std::string_view text)
 {
-    return text == "*" || text == "out" || (!text.empty() && text.front() >= '0' && text.front() <= '9');
+    return text == "*" || text == "out" ||
+           numberFrom<std::int64_t>(text.substr(0, text.find_first_not_of("0123456789"))).has_value();
 }
 
 /// Returns those of the shortcuts that lead from `source` to `target`, as shortcutsFrom() of visit_shortcuts.h names

@@ -37,7 +37,7 @@ Status checkForkProject(const projects::Project& own, const projects::Project& w
 {
     for (const projects::SettingChange& setting : projects::settingsThatDiffer({own, {}}, wanted)) {
         if (!projects::canChangeInRun(setting.pointer)) {
-            const bool isOfLoop = setting.pointer.starts_with("/network/loops");
+            const bool isOfLoop = setting.changes.front().placeText().find("loops") != std::string::npos;
             return Error{setting.changes.front().placeText(),
                          "differs, and a fork keeps it as its run has it" +
                              std::string(isOfLoop ? "; analyze knockout RUN --by visits measures other numbers of "

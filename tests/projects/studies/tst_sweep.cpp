@@ -346,7 +346,8 @@ private slots:
         }
     }
 
-    /// Listed shortcuts and groups stay with their visits, in the order of fields that is given or in any other.
+    /// Listed shortcuts and groups stay with their visits, in the order of fields that is given or in any other. 3:3 is
+    /// at every visit.
     void fieldsOfLoopsKeepTheNumbers()
     {
         Project project = findExample("ancre-language")->project;
@@ -360,19 +361,19 @@ private slots:
         std::vector<LayerGroup> groups{{"last", 6, 6}};
         const auto more = withField(project, "/network/loops/0/visits", {"3"}, &groups);
         QVERIFY(more); // 1 2@1 3@1 2@2 3@2 2@3 3@3 4
-        QCOMPARE(sourcesOf(*more), (std::vector<Shortcut>{{0, 1}, {0, 4}, {3, 5}, {1, 8}, {8, 9}}));
+        QCOMPARE(sourcesOf(*more), (std::vector<Shortcut>{{0, 1}, {0, 4}, {3, 5}, {5, 7}, {1, 8}, {8, 9}}));
         QCOMPARE(groups, (std::vector<LayerGroup>{{"last", 8, 8}}));
         QCOMPARE(*withField(*more, "/network/loops/0/visits", {"2"}, &groups), project);
         QCOMPARE(groups, (std::vector<LayerGroup>{{"last", 6, 6}}));
         const auto fewer = withField(project, "/network/loops", {"[]"});
         QVERIFY(fewer); // 1 2 3 4: the second visits take their shortcuts along
         QCOMPARE(sourcesOf(*fewer), (std::vector<Shortcut>{{0, 1}, {1, 4}, {4, 5}}));
-        // A wider loop makes layer 4 run before the second visit of layer 3, which it can then no longer read.
+        // In a wider loop, layer 4 reads the latest visit of layer 3 at both of its own.
         Project narrow = project;
         std::get<DepthMix>(narrow.stack().topology.wiring).sources = ExplicitSources{{{0, 1}, {5, 6}, {6, 7}}};
         const auto wide = withField(narrow, "/network/loops/0/last", {"4"});
         QVERIFY(wide); // 1 2@1 3@1 4@1 2@2 3@2 4@2
-        QCOMPARE(sourcesOf(*wide), (std::vector<Shortcut>{{0, 1}, {4, 8}}));
+        QCOMPARE(sourcesOf(*wide), (std::vector<Shortcut>{{0, 1}, {3, 4}, {6, 7}, {4, 8}}));
         // A longer segment moves its loop if they end together, and the loop's own fields come after it.
         for (const char* const fields : {R"({"/network/stack/0/repeat": 8, "/network/loops/0/last": 7})",
                                          R"({"/network/loops/0/last": 7, "/network/stack/0/repeat": 8})"}) {

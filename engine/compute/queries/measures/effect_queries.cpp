@@ -177,7 +177,7 @@ private:
         m_checkpoint = state ? state->modelChecksum : std::string();
         auto subjects = projects::knockoutSubjects(project, m_request.by, m_request.renormalise);
         auto chosen = subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
-        if (!chosen && m_request.by == projects::KnockoutBy::Visits) {
+        if (!chosen && m_request.by == projects::KnockoutBy::Visits && !projects::sharesMix(project.stack())) {
             return Error{chosen.error().place, chosen.error().message + projects::curesOfVisits(project.stack())};
         }
         return chosen;
