@@ -156,21 +156,21 @@ void WeightsDialog::begin()
     request.dryRun = m_phase == Phase::Looks;
     setBusy();
     if (m_kind == Kind::Teach) {
-        beginTeaching(std::move(request));
+        beginTeaching(request);
     } else {
         ask(request);
     }
 }
 
 /// Reads the teacher's run, then asks for the student's.
-void WeightsDialog::beginTeaching(engine::LoadWeightsRequest request)
+void WeightsDialog::beginTeaching(const engine::LoadWeightsRequest& request)
 {
     engine::Teaching teaching;
     m_fields.read(teaching);
     teaching.run = absolutePath(QString::fromStdString(teaching.run.string()));
     inBackground(
         this, [student = request.project, teaching] { return engine::taughtStudent(student, teaching); },
-        [this, request = std::move(request), look = m_look](const Result<engine::TaughtStudent>& taught) {
+        [this, request, look = m_look](const Result<engine::TaughtStudent>& taught) {
             if (look != m_look) {
                 return; // the fields have changed meanwhile
             }

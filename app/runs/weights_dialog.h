@@ -50,7 +50,7 @@ private:
     void chooseSource();
     void update();
     void begin() override;
-    void beginTeaching(engine::LoadWeightsRequest request);
+    void beginTeaching(const engine::LoadWeightsRequest& request);
     void ask(const engine::LoadWeightsRequest& request);
     void take(const engine::LoadWeightsReady& ready);
     void refuse(const QString& reason) override;
