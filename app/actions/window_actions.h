@@ -146,7 +146,7 @@ public:
     QAction* selectWeakest =
         make("selectWeakest", "", tr("Se&lect the weakest…"), {},
              tr("Select the shortcuts of the run in front that matter least, to go on without them"));
-    QAction* visits = make("visits", "", tr("&Visits of a loop…"), {},
+    QAction* visits = make("measureVisits", "", tr("&Visits of a loop…"), {},
                            tr("Measure a loop of the run in front, or of the project at its start, over its visits"));
     QAction* sweep = make("sweep", "", tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                           tr("Train the project once for each of several values of a field"));
