@@ -165,7 +165,8 @@ void TestPyTorchCode::linesTakeTheDepthAndValues()
     text.define("f(x)", {"Doubles."});
     text.lines("\nif x:\n    %2\n    y = %1\n\nreturn %1 + %1%2", {"x", ""});
     QCOMPARE(QString::fromStdString(text.text()),
-             QString("\ndef f(x):\n    \"\"\"Doubles.\"\"\"\n    if x:\n        y = x\n\n    return x + x\n"));
+             QString("\n    def f(x):\n        \"\"\"Doubles.\"\"\"\n        if x:\n            y = x\n\n"
+                     "        return x + x\n"));
 }
 
 void TestPyTorchCode::everyExampleIsWritten()
