@@ -161,9 +161,11 @@ void RunCommands::connectSamples()
         };
         m_engine.ask(
             request, &panel,
-            [tell, request](const engine::EvaluationReady& ready) {
-                tell(engine::comparisonText(ready, request.split) +
-                     joinedText(ready.notes, "", [](const std::string& note) { return "\n" + note; }));
+            [&panel, request](const engine::EvaluationReady& ready) {
+                const std::string text =
+                    engine::comparisonText(ready, request.split) +
+                    joinedText(ready.notes, "", [](const std::string& note) { return "\n" + note; });
+                panel.takeComparison(request, QString::fromStdString(text));
             },
             [tell](const engine::QueryFailed& failed) { tell(failed.error.text()); },
             [tell](const engine::QueryProgress& progress) { tell("comparing … " + percentText(progress.share)); });

@@ -291,6 +291,16 @@ void SamplesPanel::tellComparison(const engine::EvaluateRequest& request, const 
     }
 }
 
+void SamplesPanel::takeComparison(const engine::EvaluateRequest& request, const QString& text)
+{
+    const std::string directory = request.of.runDirectory.string();
+    m_samples[directory].compared = text;
+    if (directory == m_run) {
+        tell({});
+        showSamples();
+    }
+}
+
 void SamplesPanel::takePicture(const QString& path)
 {
     if (!path.isEmpty()) {
@@ -469,7 +479,8 @@ void SamplesPanel::showSamples()
     }
     const auto found = m_samples.find(m_run);
     if (found != m_samples.end()) {
-        const auto& [all, ofData] = found->second;
+        const auto& [all, ofData, compared] = found->second;
+        shown += compared.isEmpty() ? QString() : verbatim(compared);
         for (auto taken = all.rbegin(); taken != all.rend(); ++taken) {
             const engine::FedBatch& examples = taken->isOfData ? ofData : taken->sample.classified;
             shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(taken->sample.step))) +

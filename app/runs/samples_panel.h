@@ -45,8 +45,10 @@ public:
     void takePart(const engine::SampleRequest& request, const engine::QueryProgress& progress);
     /// Takes the reason why such a request failed.
     void refuse(const engine::SampleRequest& request, const QString& reason);
-    /// Tells the result or the progress of a comparisonRequested(), or why it failed.
+    /// Shows the progress of a comparisonRequested(), or the reason why it failed.
     void tellComparison(const engine::EvaluateRequest& request, const QString& text);
+    /// Shows the result of a comparison above the images, which keep their room.
+    void takeComparison(const engine::EvaluateRequest& request, const QString& text);
     /// Samples a text now.
     void sample();
 
@@ -58,7 +60,7 @@ signals:
     /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer. `given` is the text that a
     /// classifier is asked about, because its answer does not have it; else empty.
     void sampleRequested(const residua::engine::SampleRequest& request, const QString& given);
-    /// Requests a comparison of images of the run with those of its data. tellComparison() receives the answer.
+    /// Requests a comparison of images of the run with those of its data. takeComparison() receives the answer.
     void comparisonRequested(const residua::engine::EvaluateRequest& request);
 
 private:
@@ -91,6 +93,7 @@ private:
     struct RunSamples {
         std::vector<Taken> taken; ///< in order of arrival
         engine::FedBatch ofData;  ///< the same for each
+        QString compared = {};    ///< the newest comparison of images; empty if there is none
     };
     std::map<std::string, RunSamples> m_samples; ///< by run
     QLineEdit* m_prompt;

@@ -3,6 +3,7 @@
 // it.
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/runs/samples_panel.h"
 #include "app/views/document_views.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/commands/commands.h"
@@ -340,6 +341,26 @@ private slots:
         QCOMPARE(state->text(), "of " + QString::fromStdString(model.runs().front().name));
         QVERIFY(model.setData(model.index(0, RunsModel::Name), "renamed", Qt::EditRole));
         QCOMPARE(state->text(), QString("of renamed"));
+    }
+
+    /// The result of a comparison of images is a text among them, which scrolls, so that they keep their room.
+    void aComparisonIsShownWithTheImages()
+    {
+        train();
+        auto& panel = m_window->workspace().view<SamplesPanel>();
+        const auto* texts = panel.findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
+        const auto* state = panel.findChild<QLabel*>(QStringLiteral("sampleState"));
+        const QString before = state->text();
+        engine::EvaluateRequest compared;
+        compared.of.runDirectory = m_window->workspace().runsModel().runs().front().directory;
+        panel.tellComparison(compared, "comparing");
+        QCOMPARE(state->text(), QString("comparing"));
+        panel.takeComparison(compared, "Fréchet distance 3");
+        QCOMPARE(state->text(), before);
+        QVERIFY(texts->toPlainText().contains("Fréchet distance 3"));
+        compared.of.runDirectory = "/another";
+        panel.takeComparison(compared, "Fréchet distance 4");
+        QVERIFY(!texts->toPlainText().contains("Fréchet distance 4"));
     }
 
     /// The units are those of the run, because the open document may be of another kind by now.
