@@ -93,7 +93,7 @@ private:
     struct RunSamples {
         std::vector<Taken> taken; ///< in order of arrival
         engine::FedBatch ofData;  ///< the same for each
-        QString compared = {};    ///< the newest comparison of images; empty if there is none
+        QString compared = {};    ///< the result of the last comparison; may be empty
     };
     std::map<std::string, RunSamples> m_samples; ///< by run
     QLineEdit* m_prompt;
