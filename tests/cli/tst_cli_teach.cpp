@@ -112,8 +112,7 @@ private slots:
         const Ran unknown = run(load + QStringList{"--tower", "nobody", "-o", path("none")});
         QVERIFY2(unknown.code != 0 && unknown.errors.contains("network or teacher"), qPrintable(unknown.errors));
         const Ran alone = run({"import", path("nowhere"), "-o", path("none"), "--dry-run"});
-        QVERIFY2(alone.code == 1 && alone.errors.contains("--dry-run is for the project of --onto"),
-                 qPrintable(alone.errors));
+        QVERIFY2(alone.code == 1 && alone.errors.contains("is for the project of --onto"), qPrintable(alone.errors));
         QVERIFY(!QDir(path("none")).exists());
     }
 
