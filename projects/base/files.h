@@ -26,7 +26,7 @@ namespace residua {
 [[nodiscard]] bool isThere(const std::filesystem::path& path);
 [[nodiscard]] bool isFolder(const std::filesystem::path& path);
 [[nodiscard]] bool isFile(const std::filesystem::path& path);
-/// Removes what is at `path`, a folder with all that it holds. What cannot be removed stays.
+/// Removes the file or the folder with its contents. Keeps what cannot be removed.
 void discard(const std::filesystem::path& path);
 
 /// A file descriptor that closes itself.

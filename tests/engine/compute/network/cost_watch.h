@@ -95,7 +95,7 @@ inline double sizeOf(const c10::IValue& value)
     return static_cast<double>(value.toTensor().numel());
 }
 
-/// Elements of a result of two operands, either of which may be repeated, or the second a number.
+/// Returns the number of elements of a result of two operands. Either may be broadcast; the second may be a number.
 inline double resultSize(c10::ArrayRef<const c10::IValue> inputs)
 {
     if (!inputs[1].isTensor()) {

@@ -200,7 +200,7 @@ private Q_SLOTS:
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.95, 1.03);
     }
 
-    /// Conditions that all layers read, and what has one position.
+    /// Networks with conditions that all layers read, and with sequences of one position.
     void diffusion_data()
     {
         QTest::addColumn<QString>("topology");
