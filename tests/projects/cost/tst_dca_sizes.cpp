@@ -139,8 +139,8 @@ void TestDcaSizes::deepCrossAttentionSizes_data()
     QTest::newRow("18, 1600") << qint64{18} << qint64{1600} << 449.0;
 }
 
-/// Tables 3 and 6: the inner width of attention is always 256, and 32,000 tokens are tied. The tables count the matrices
-/// alone.
+/// Tables 3 and 6: the inner width of attention is always 256, and 32,000 tokens are tied. The tables count the
+/// matrices alone.
 void TestDcaSizes::deepCrossAttentionSizes()
 {
     QFETCH(qint64, layers);
